@@ -1,0 +1,25 @@
+.PHONY: help run test unit check format build clean
+
+help:  ## this list
+	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | column -t -s '|'
+
+run:  ## everything on this machine, with a simulator in place of Linq, APNs and the iPhone
+	./run
+
+test:  ## everything that is tested
+	./test
+
+unit:  ## only what needs no server
+	./test unit
+
+check:  ## format, structure, shell scripts
+	scripts/check
+
+format:  ## formats the Swift sources
+	swift format format -i -r Package.swift Shared Platform Services App Tests Benchmarks
+
+build:  ## a release build
+	swift build -c release
+
+clean:  ## removes what was built, run and tested; stop ./run first
+	rm -rf .build .run .test

@@ -1,0 +1,110 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Every target is compiled in the Swift 6 language mode with these settings; a warning is an error.
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+// A target that calls a C library also has to mark each unsafe expression as `unsafe`.
+let wrapsC = strict + [.strictMemorySafety()]
+
+func cLibrary(_ name: String, pkgConfig: String, apt: String) -> Target {
+    .systemLibrary(name: name, path: "Platform/C/\(name)", pkgConfig: pkgConfig, providers: [.apt([apt])])
+}
+
+func platform(_ name: String, _ dependencies: [Target.Dependency] = [], settings: [SwiftSetting] = strict) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Platform/\(name)", swiftSettings: settings)
+}
+
+func service(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil) -> Target {
+    .executableTarget(
+        name: name, dependencies: dependencies + ["Runtime", "Shared"], path: "Services/\(name)", resources: resources,
+        swiftSettings: strict)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil) -> Target {
+    .testTarget(
+        name: name, dependencies: dependencies + ["Runtime", "TestSupport"], path: "Tests/\(name)", resources: resources,
+        swiftSettings: strict)
+}
+
+let package = Package(
+    name: "isthmus",
+    platforms: [.iOS("17.2"), .macOS(.v15)],
+    products: [
+        .library(name: "Shared", targets: ["Shared"]),
+        .executable(name: "ingress", targets: ["Ingress"]),
+        .executable(name: "agent", targets: ["Agent"]),
+        .executable(name: "linq-sender", targets: ["LinqSender"]),
+        .executable(name: "apns-pusher", targets: ["APNSPusher"]),
+        .executable(name: "token-registry", targets: ["TokenRegistry"]),
+        .executable(name: "simulator", targets: ["Simulator"]),
+        .executable(name: "islandctl", targets: ["IslandCtl"]),
+    ],
+    targets: [
+        // What crosses the queues and what crosses to the widget. Foundation alone: the app imports it too.
+        .target(name: "Shared", path: "Shared", swiftSettings: strict),
+
+        // C libraries, each imported by the one target named after it.
+        .systemLibrary(name: "CLinux", path: "Platform/C/CLinux"),
+        cLibrary("CRabbitMQ", pkgConfig: "librabbitmq", apt: "librabbitmq-dev"),
+        cLibrary("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
+        cLibrary("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
+        // Without pkg-config: its entry has a flag that the package manager warns of, and nothing that is needed.
+        .systemLibrary(name: "CHiredis", path: "Platform/C/CHiredis", providers: [.apt(["libhiredis-dev"])]),
+        cLibrary("CNGHTTP2", pkgConfig: "libnghttp2", apt: "libnghttp2-dev"),
+        cLibrary("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
+        cLibrary("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
+        cLibrary("CPostgreSQL", pkgConfig: "libpq", apt: "libpq-dev"),
+
+        platform("Runtime", ["CLinux"], settings: wrapsC),
+        platform("Crypto", ["COpenSSL", "Runtime"], settings: wrapsC),
+        platform("AMQP", ["CRabbitMQ", "Runtime", "Shared"], settings: wrapsC),
+        platform("HTTPServer", ["CMicroHTTPD", "Runtime"], settings: wrapsC),
+        platform("HTTPClient", ["CCurl", "Runtime"], settings: wrapsC),
+        platform("HTTP2", ["CNGHTTP2", "Crypto", "Runtime"], settings: wrapsC),
+        platform("Cache", ["CHiredis", "Crypto", "Runtime"], settings: wrapsC),
+        platform("Database", ["CSQLite", "CPostgreSQL", "Runtime"], settings: wrapsC),
+        platform("Stage", ["AMQP", "HTTPServer", "Runtime", "Shared"]),
+
+        .target(
+            name: "RegistryClient", dependencies: ["AMQP", "Cache", "Crypto", "Runtime", "Shared"],
+            path: "Services/RegistryClient", swiftSettings: strict),
+        service("Ingress", ["AMQP", "Crypto", "HTTPServer", "Stage"]),
+        service(
+            "Agent", ["AMQP", "Cache", "Crypto", "Database", "HTTPClient", "HTTPServer", "RegistryClient", "Stage"]),
+        service("LinqSender", ["AMQP", "HTTPClient", "HTTPServer", "Stage"]),
+        service("APNSPusher", ["AMQP", "Cache", "Crypto", "HTTP2", "HTTPServer", "RegistryClient", "Stage"]),
+        service(
+            "TokenRegistry", ["AMQP", "Cache", "Crypto", "Database", "HTTPServer", "RegistryClient", "Stage"]),
+        service(
+            "Simulator", ["Crypto", "HTTP2", "HTTPClient", "HTTPServer"],
+            resources: [.embedInCode("Page")]),
+        service("IslandCtl", []),
+
+        .target(name: "TestSupport", dependencies: ["Runtime", "Shared"], path: "Tests/TestSupport", swiftSettings: strict),
+        tests("SharedTests", ["Shared"], resources: [.copy("Fixtures")]),
+        tests("RuntimeTests", []),
+        tests("CryptoTests", ["Crypto"]),
+        tests("AMQPTests", ["AMQP", "Shared"]),
+        tests("HTTPServerTests", ["HTTPServer"]),
+        tests("HTTPClientTests", ["HTTPClient", "HTTPServer"]),
+        tests("HTTP2Tests", ["HTTP2", "Crypto"]),
+        tests("CacheTests", ["Cache", "Crypto"]),
+        tests("DatabaseTests", ["Database"]),
+        tests("StageTests", ["Stage", "AMQP", "Shared"]),
+        tests("IngressTests", ["Ingress", "Crypto", "Shared", "HTTPServer", "HTTPClient", "AMQP", "Stage"]),
+        tests("AgentTests", ["Agent", "Shared", "Database", "Crypto"]),
+        tests("LinqSenderTests", ["LinqSender", "Shared", "HTTPClient"]),
+        tests("APNSPusherTests", ["APNSPusher", "Shared", "Crypto", "HTTP2"]),
+        tests("TokenRegistryTests", ["TokenRegistry", "Shared", "Crypto", "Database", "HTTPServer"]),
+        tests("SimulatorTests", ["Simulator", "Shared", "Crypto", "HTTP2", "HTTPServer"]),
+        tests("EndToEnd", ["Shared"]),
+    ],
+    swiftLanguageModes: [.v6]
+)

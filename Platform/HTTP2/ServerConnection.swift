@@ -1,0 +1,135 @@
+import CNGHTTP2
+import Crypto
+import Glibc
+import Runtime
+
+/// A client's connection to our server.
+///
+/// It belongs to the server's thread.
+final class ServerConnection {
+    typealias Handler = @Sendable (HTTP2ServerRequest, HTTP2ServerResponder) -> Void
+
+    let id: Int
+    /// Why it ended, once it has.
+    private(set) var endReason: String?
+    private let frames: FrameConnection
+    private let settings: HTTP2ServerSettings
+    private let handler: Handler
+    private let post: @Sendable (ServerCommand) -> Void
+    private let acceptedAt: Double
+    private var isHandshaking = true
+    private var handshakeWait = Int16(POLLIN)
+
+    /// Takes over the descriptor.
+    init(
+        id: Int, fileDescriptor: Int32, tls: TLSContext, settings: HTTP2ServerSettings,
+        post: @escaping @Sendable (ServerCommand) -> Void, handler: @escaping Handler
+    ) throws(ConnectionEnd) {
+        let stream: TLSStream
+        do { stream = try TLSStream(tls, acceptedOn: fileDescriptor) } catch {
+            Glibc.close(fileDescriptor)
+            throw ConnectionEnd(reason: error.description)
+        }
+        frames = try FrameConnection(isServer: true, fileDescriptor: fileDescriptor, tls: stream)
+        self.id = id
+        self.settings = settings
+        self.post = post
+        self.handler = handler
+        acceptedAt = monotonicSeconds()
+        frames.handler = self
+    }
+
+    var fileDescriptor: Int32 { frames.fileDescriptor }
+    var pollEvents: Int16 { isHandshaking ? handshakeWait : frames.pollEvents }
+    var hasMoreInput: Bool { frames.hasMoreInput }
+
+    /// When it has taken too long to begin, in monotonic seconds.
+    var deadline: Double { isHandshaking ? acceptedAt + settings.handshakeTimeout.seconds : .infinity }
+
+    /// The socket is readable or writable, or may be.
+    func advance(maxConcurrentStreams: UInt32) {
+        do {
+            if isHandshaking { try handshake(maxConcurrentStreams) }
+            guard !isHandshaking else { return }
+            _ = try frames.receive()
+        } catch { end("\((error as? ConnectionEnd)?.reason ?? "\(error)")") }
+    }
+
+    private func handshake(_ maxConcurrentStreams: UInt32) throws {
+        switch try frames.tls.handshake() {
+        case .wantsRead: handshakeWait = Int16(POLLIN)
+        case .wantsWrite: handshakeWait = Int16(POLLOUT)
+        case .closed: throw ConnectionEnd(reason: "the client closed the connection during the TLS handshake")
+        case .moved:
+            guard frames.tls.negotiatedProtocol == "h2" else {
+                throw ConnectionEnd(reason: "the client does not speak HTTP/2 (ALPN)")
+            }
+            isHandshaking = false
+            frames.submitSettings([
+                (NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, maxConcurrentStreams),
+                (NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, settings.initialWindowSize),
+                (NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, UInt32(MessageStream.maxHeaderBytes)),
+            ])
+        }
+    }
+
+    /// Writes what was submitted, and ends a connection that is over.
+    func flush() {
+        guard endReason == nil, !isHandshaking else { return }
+        do { try frames.flush() } catch { return end(error.reason) }
+        if frames.isFinished { close() }
+    }
+
+    func perform(_ action: ServerCommand.Action, on streamID: Int32) {
+        guard endReason == nil, let stream = frames.stream(streamID) else { return }
+        switch action {
+        case .reset(let code): frames.submitReset(stream, code: code)
+        case .respond(let answer):
+            stream.setOutgoing(answer.body)
+            frames.submitResponse(stream) { block in
+                block.append(":status", "\(answer.status)")
+                for (name, value) in answer.headers { block.append(name, value) }
+            }
+        }
+    }
+
+    func goAway(reason: [UInt8], lastStreamID: Int32?) {
+        guard endReason == nil, !isHandshaking else { return }
+        frames.submitGoAway(reason: reason, lastStreamID: lastStreamID)
+    }
+
+    func setMaxConcurrentStreams(_ count: UInt32) {
+        guard endReason == nil, !isHandshaking else { return }
+        frames.submitSettings([(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, count)])
+    }
+
+    /// Says goodbye.
+    func close() {
+        guard endReason == nil else { return }
+        if !isHandshaking { frames.tls.sendCloseNotify() }
+        end("closed")
+    }
+
+    func end(_ reason: String) {
+        guard endReason == nil else { return }
+        endReason = reason
+        _ = frames.takeStreams()
+    }
+}
+
+extension ServerConnection: FrameHandler {
+    func makeStream(_ id: Int32) -> MessageStream? { MessageStream(outgoing: [], maxBody: settings.maxBody) }
+
+    func received(_ event: FrameConnection.Event) {}
+
+    func closed(_ stream: MessageStream, code: UInt32) {}
+
+    func ended(_ stream: MessageStream) {
+        let request = HTTP2ServerRequest(
+            connectionID: id, streamID: stream.id, method: stream.pseudoHeader(":method") ?? "",
+            path: stream.pseudoHeader(":path") ?? "",
+            authority: stream.pseudoHeader(":authority") ?? stream.headers.first { $0.name == "host" }?.value ?? "",
+            headers: stream.headers, body: stream.body)
+        handler(request, HTTP2ServerResponder(connectionID: id, streamID: stream.id, post: post))
+    }
+}

@@ -1,0 +1,64 @@
+import Crypto
+import Foundation
+import Runtime
+
+/// The JWT that says who pushes; one a key, shared by all connections.
+///
+/// Apple refuses one that is older than an hour, and one that is renewed more often than every 20 minutes ("Establishing
+/// a token-based connection to APNs").
+final class ProviderToken: Sendable {
+    /// Seconds of age from which a new one is made.
+    static let renewalAge: Int64 = 45 * 60
+    /// Seconds of age below which none is made, whatever APNs says.
+    static let minimumAge: Int64 = 20 * 60
+
+    private struct Issued {
+        let text: String
+        let at: Int64
+    }
+
+    private let key: ES256PrivateKey
+    private let keyID: String
+    private let teamID: String
+    private let clock: WallClock
+    private let issued = Locked<Issued?>(nil)
+
+    init(key: ES256PrivateKey, keyID: String, teamID: String, clock: WallClock) {
+        self.key = key
+        self.keyID = keyID
+        self.teamID = teamID
+        self.clock = clock
+    }
+
+    /// The token to use now.
+    func current() throws -> String {
+        let now = clock.seconds
+        return try issued.withLock { issued in
+            if let issued, now - issued.at < Self.renewalAge, now >= issued.at { return issued.text }
+            let fresh = Issued(text: try make(at: now), at: now)
+            issued = fresh
+            return fresh.text
+        }
+    }
+
+    /// APNs called the token expired: makes the next one new, unless this one is so young that a clock must be wrong.
+    ///
+    /// Returns whether there will be a new one.
+    func expire() -> Bool {
+        let now = clock.seconds
+        return issued.withLock { current in
+            guard let issued = current, now - issued.at < Self.minimumAge, now >= issued.at else {
+                current = nil
+                return true
+            }
+            return false
+        }
+    }
+
+    private func make(at now: Int64) throws -> String {
+        let header = Base64URL.encode(Array("{\"alg\":\"ES256\",\"kid\":\"\(keyID)\"}".utf8))
+        let claims = Base64URL.encode(Array("{\"iss\":\"\(teamID)\",\"iat\":\(now)}".utf8))
+        let signature = try key.sign(Array("\(header).\(claims)".utf8))
+        return "\(header).\(claims).\(Base64URL.encode(signature))"
+    }
+}

@@ -1,0 +1,26 @@
+import Runtime
+
+/// What the agent counts beside its stage.
+struct AgentMetrics: Sendable {
+    let duplicates: Counter
+    let passedOn: Counter
+    let refused: Counter
+    let retried: Counter
+    private let metrics: Metrics
+
+    init(_ metrics: Metrics) {
+        self.metrics = metrics
+        duplicates = metrics.counter("isthmus_agent_duplicates_total", "Events that had been handled before.")
+        passedOn = metrics.counter(
+            "isthmus_agent_passed_on_total", "Events passed on to the partition of the user's canonical handle.")
+        refused = metrics.counter(
+            "isthmus_agent_states_refused_total", "Content states that a phone would have dropped.")
+        retried = metrics.counter(
+            "isthmus_stage_retried_total", "Tries of a message after the first.", ["stage": "inbound"])
+    }
+
+    /// States that were sent to no Island.
+    func withoutIsland(_ reason: String) -> Counter {
+        metrics.counter("isthmus_agent_without_island_total", "States for which no Island was attempted.", ["reason": reason])
+    }
+}

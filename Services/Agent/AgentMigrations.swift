@@ -1,0 +1,33 @@
+import Database
+
+/// The agent's tables, by numbered steps.
+enum AgentMigrations {
+    static let scope = "agent"
+
+    static let all = [
+        Migration(
+            number: 1, name: "inbox, state, outbox",
+            sqlite: """
+                CREATE TABLE inbox (event_key TEXT PRIMARY KEY, seen_at INTEGER NOT NULL) WITHOUT ROWID;
+                CREATE INDEX inbox_seen_at ON inbox (seen_at);
+                CREATE TABLE user_state (
+                    user_key BLOB PRIMARY KEY, version INTEGER NOT NULL, partition INTEGER NOT NULL, due_at INTEGER,
+                    sealed BLOB NOT NULL) WITHOUT ROWID;
+                CREATE INDEX user_state_due ON user_state (due_at) WHERE due_at IS NOT NULL;
+                CREATE TABLE outbox (
+                    event_key TEXT NOT NULL, position INTEGER NOT NULL, sealed BLOB NOT NULL,
+                    PRIMARY KEY (event_key, position)) WITHOUT ROWID;
+                """,
+            postgres: """
+                CREATE TABLE inbox (event_key TEXT PRIMARY KEY, seen_at BIGINT NOT NULL);
+                CREATE INDEX inbox_seen_at ON inbox (seen_at);
+                CREATE TABLE user_state (
+                    user_key BYTEA PRIMARY KEY, version BIGINT NOT NULL, partition BIGINT NOT NULL, due_at BIGINT,
+                    sealed BYTEA NOT NULL);
+                CREATE INDEX user_state_due ON user_state (due_at) WHERE due_at IS NOT NULL;
+                CREATE TABLE outbox (
+                    event_key TEXT NOT NULL, position BIGINT NOT NULL, sealed BYTEA NOT NULL,
+                    PRIMARY KEY (event_key, position));
+                """)
+    ]
+}

@@ -1,0 +1,35 @@
+import AMQP
+import Crypto
+import RegistryClient
+import Runtime
+import Stage
+
+/// The settings of `agent`.
+struct AgentSettings: ServiceSettings {
+    let broker: AMQPEndpoint?
+    let partitions: Int
+    let redisURL: String?
+    let cacheKeys: CacheKeys?
+    let databaseURL: String
+    let metricsListen: ListenAddress
+    let agent: AnyAgent?
+    let sessionIdle: Duration
+    let staleAfter: Duration
+    let logLevel: Log.Level
+
+    init(_ settings: inout Settings) {
+        broker = settings.broker()
+        partitions = settings.partitions()
+        redisURL = settings.redisURL()
+        cacheKeys = settings.cacheKeys()
+        databaseURL = settings.optional(
+            "DATABASE_URL", "sqlite:PATH, or postgres://… when several replicas share it",
+            default: "sqlite:agent.sqlite") { $0 }
+        metricsListen = settings.metricsListen(default: "127.0.0.1:9081")
+        agent = settings.optional("AGENT", "who answers: coach", default: "coach", AgentChoice.agent(named:))
+        sessionIdle = settings.duration(
+            "SESSION_IDLE", "the silence after which a session is over and its card goes", default: "30m")
+        staleAfter = settings.duration("STALE_AFTER", "after which a state that got no newer looks stale", default: "1h")
+        logLevel = settings.logLevel()
+    }
+}

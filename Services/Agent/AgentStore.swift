@@ -1,0 +1,209 @@
+import Crypto
+import Database
+import Foundation
+import Runtime
+import Shared
+
+/// What the agent has to remember: which events it has seen, each user's state, and what must still go out.
+///
+/// State and outgoing messages are sealed; a user is found by the keyed hash of the canonical handle.
+final class AgentStore: Sendable {
+    /// What is known before an event is handled.
+    struct Loaded: Sendable {
+        /// The event was handled before; `outgoing` is what it caused and may not have been published.
+        let isSeen: Bool
+        let outgoing: [Outgoing]
+        let state: UserState?
+        /// 0: there is no state yet.
+        let version: Int64
+    }
+
+    /// The outcome of an event, to be stored as a whole.
+    struct Commit: Sendable {
+        /// The event's keys: a copy is recognised by any of them. The first one carries the outbox.
+        let eventKeys: [String]
+        /// The version that the state was loaded with.
+        let version: Int64
+        let state: UserState
+        let partition: Int
+        let dueAt: Timestamp?
+        let outgoing: [Outgoing]
+        let at: Timestamp
+    }
+
+    enum CommitResult: Sendable, Equatable {
+        case committed
+        /// Somebody else has handled the event or changed the state: load again.
+        case conflict
+    }
+
+    /// A session whose time has come.
+    struct Due: Sendable {
+        let handle: String
+        let sessionID: String
+        let dueAt: Timestamp
+    }
+
+    private struct LoadRequest: Sendable {
+        let userKey: [UInt8]
+        let eventKeys: [String]
+    }
+
+    private let database: Database
+    private let hashKey: HMACKey
+    private let keyring: Keyring
+    private let loads: Batcher<LoadRequest, Loaded>
+    private let commits: Batcher<Commit, CommitResult>
+    private let removals: Batcher<String, Void>
+
+    /// - Parameters:
+    ///   - hashKey: Turns handles into what they are looked up by.
+    ///   - keyring: Seals states and outgoing messages.
+    init(_ database: Database, hashKey: HMACKey, keyring: Keyring) {
+        self.database = database
+        self.hashKey = hashKey
+        self.keyring = keyring
+        loads = Batcher { requests in
+            try await database.read { transaction in
+                try requests.map { try Self.load($0, transaction, keyring) }
+            }
+        }
+        commits = Batcher { requests in
+            try await database.transaction { transaction in
+                try requests.map { try Self.commit($0, transaction, hashKey, keyring) }
+            }
+        }
+        removals = Batcher { keys in
+            try await database.transaction { transaction in
+                for key in keys { _ = try transaction.run("DELETE FROM outbox WHERE event_key = $1", [.text(key)]) }
+                return keys.map { _ in }
+            }
+        }
+    }
+
+    func migrate() async throws { try await database.migrate(AgentMigrations.all, scope: AgentMigrations.scope) }
+
+    func load(handle: String, eventKeys: [String]) async throws -> Loaded {
+        try await loads.submit(LoadRequest(userKey: hashKey.authenticate(Array(handle.utf8)), eventKeys: eventKeys))
+    }
+
+    func commit(_ commit: Commit) async throws -> CommitResult { try await commits.submit(commit) }
+
+    /// Forgets what an event caused, once all of it is published.
+    func forgetOutgoing(of eventKey: String) async throws { try await removals.submit(eventKey) }
+
+    /// Sessions of the given partitions whose time has come, the longest overdue first.
+    func due(at now: Timestamp, partitions: [Int], limit: Int = 500) async throws -> [Due] {
+        let keyring = keyring
+        return try await database.read { transaction in
+            let rows = try transaction.run(
+                """
+                SELECT user_key, partition, due_at, sealed FROM user_state
+                WHERE due_at IS NOT NULL AND due_at <= $1 ORDER BY due_at LIMIT $2
+                """, [.integer(now.millisecondsSince1970), .integer(limit)])
+            return try rows.compactMap { row in
+                guard partitions.contains(Int(try row.integer("partition"))) else { return nil }
+                let state: UserState = try Self.opened(try row.blob("sealed"), try row.blob("user_key"), keyring)
+                guard let session = state.session, session.isOpen else { return nil }
+                let dueAt = Timestamp(millisecondsSince1970: try row.integer("due_at"))
+                return Due(handle: state.handle, sessionID: session.id, dueAt: dueAt)
+            }
+        }
+    }
+
+    /// Forgets events that were seen before `limit`; a copy of one of those would count again.
+    func prune(before limit: Timestamp) async throws -> Int {
+        try await database.transaction { transaction in
+            _ = try transaction.run("DELETE FROM inbox WHERE seen_at < $1", [.integer(limit.millisecondsSince1970)])
+            return transaction.changes
+        }
+    }
+
+    func probe() async throws { try await database.probe() }
+
+    func close() async { await database.close() }
+
+    private static func load(
+        _ request: LoadRequest, _ transaction: Transaction, _ keyring: Keyring
+    ) throws -> Loaded {
+        let isSeen = try request.eventKeys.contains { key in
+            try !transaction.run("SELECT 1 AS seen FROM inbox WHERE event_key = $1", [.text(key)]).isEmpty
+        }
+        let outgoing: [Outgoing] =
+            !isSeen
+            ? []
+            : try request.eventKeys.flatMap { key in
+                try transaction.run("SELECT sealed FROM outbox WHERE event_key = $1 ORDER BY position", [.text(key)])
+                    .map { try opened(try $0.blob("sealed"), Array(key.utf8), keyring) }
+            }
+        let row = try transaction.run(
+            "SELECT version, sealed FROM user_state WHERE user_key = $1", [.blob(request.userKey)]
+        ).first
+        let state: UserState? = try row.map { try opened(try $0.blob("sealed"), request.userKey, keyring) }
+        return Loaded(isSeen: isSeen, outgoing: outgoing, state: state, version: try row?.integer("version") ?? 0)
+    }
+
+    private static func commit(
+        _ commit: Commit, _ transaction: Transaction, _ hashKey: HMACKey, _ keyring: Keyring
+    ) throws -> CommitResult {
+        let userKey = hashKey.authenticate(Array(commit.state.handle.utf8))
+        for (index, key) in commit.eventKeys.enumerated() {
+            _ = try transaction.run(
+                "INSERT INTO inbox (event_key, seen_at) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+                [.text(key), .integer(commit.at.millisecondsSince1970)])
+            if transaction.changes == 0 {
+                return try takeBack(commit.eventKeys.prefix(index), transaction)
+            }
+        }
+        guard try write(commit, userKey, transaction, keyring) else {
+            return try takeBack(commit.eventKeys[...], transaction)
+        }
+        for (position, outgoing) in commit.outgoing.enumerated() {
+            let key = commit.eventKeys[0]
+            _ = try transaction.run(
+                "INSERT INTO outbox (event_key, position, sealed) VALUES ($1, $2, $3)",
+                [.text(key), .integer(position), .blob(try sealed(outgoing, Array(key.utf8), keyring))])
+        }
+        return .committed
+    }
+
+    /// Undoes one event's marks: the transaction goes on for the other events of its batch.
+    private static func takeBack(_ keys: ArraySlice<String>, _ transaction: Transaction) throws -> CommitResult {
+        for key in keys { _ = try transaction.run("DELETE FROM inbox WHERE event_key = $1", [.text(key)]) }
+        return .conflict
+    }
+
+    /// Writes the state if it still has the version that it was loaded with.
+    private static func write(
+        _ commit: Commit, _ userKey: [UInt8], _ transaction: Transaction, _ keyring: Keyring
+    ) throws -> Bool {
+        let values: [DatabaseValue] = [
+            .blob(userKey), .integer(commit.version + 1), .integer(commit.partition),
+            .optional(commit.dueAt?.millisecondsSince1970), .blob(try sealed(commit.state, userKey, keyring)),
+        ]
+        if commit.version == 0 {
+            _ = try transaction.run(
+                """
+                INSERT INTO user_state (user_key, version, partition, due_at, sealed) VALUES ($1, $2, $3, $4, $5)
+                ON CONFLICT DO NOTHING
+                """, values)
+        } else {
+            _ = try transaction.run(
+                """
+                UPDATE user_state SET version = $2, partition = $3, due_at = $4, sealed = $5
+                WHERE user_key = $1 AND version = $2 - 1
+                """, values)
+        }
+        return transaction.changes == 1
+    }
+
+    private static func sealed(_ value: some Encodable, _ context: [UInt8], _ keyring: Keyring) throws -> [UInt8] {
+        keyring.seal(Array(try JSONEncoder().encode(value)), context: context)
+    }
+
+    private static func opened<Value: Decodable>(
+        _ bytes: [UInt8], _ context: [UInt8], _ keyring: Keyring
+    ) throws -> Value {
+        try JSONDecoder().decode(Value.self, from: Data(try keyring.open(bytes, context: context)))
+    }
+}

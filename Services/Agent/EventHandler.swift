@@ -1,0 +1,135 @@
+import AMQP
+import RegistryClient
+import Runtime
+import Shared
+import Stage
+
+/// An event's way through the agent: whose it is, was it seen, the turn, one commit, and out it goes.
+final class EventHandler: Sendable {
+    /// How long one event is tried in place before its partition goes back to the queue.
+    private static let patience = 60.0
+    /// How often an agent that fails may try one event.
+    private static let agentTries = 3
+
+    private let turn: Turn
+    private let store: AgentStore
+    private let registry: RegistryClient
+    private let publisher: AMQPPublisher
+    private let partitions: Int
+    private let clock: WallClock
+    private let log: Log
+    private let counts: AgentMetrics
+    private let backoff = Backoff()
+
+    init(
+        turn: Turn, store: AgentStore, registry: RegistryClient, publisher: AMQPPublisher, partitions: Int,
+        clock: WallClock, log: Log, metrics: Metrics
+    ) {
+        self.turn = turn
+        self.store = store
+        self.registry = registry
+        self.publisher = publisher
+        self.partitions = partitions
+        self.clock = clock
+        self.log = log
+        counts = AgentMetrics(metrics)
+    }
+
+    /// Works one event until its effects are out, trying again while time passes elsewhere.
+    func handle(_ item: StageItem<CloudEvent<InboundEvent>>) async -> Verdict {
+        let began = monotonicSeconds()
+        var failures = 0
+        var agentFailures = 0
+        while true {
+            do {
+                try await work(item.event)
+                return .done
+            } catch let error as Turn.AgentFailed {
+                agentFailures += 1
+                log.error("agent failed", ["event": item.event.id, "error": "\(error)"])
+                guard agentFailures < Self.agentTries else { return .park(reason: "\(error)") }
+            } catch {
+                log.warning("event not handled yet", ["event": item.event.id, "error": "\(error)"])
+            }
+            failures += 1
+            counts.retried.increment()
+            guard await item.stop.sleep(for: backoff.delay(after: failures)) else { return .handBack(retryAfter: .zero) }
+            guard monotonicSeconds() - began < Self.patience else { return .handBack(retryAfter: .seconds(5)) }
+        }
+    }
+
+    private func work(_ event: CloudEvent<InboundEvent>) async throws {
+        let record = try await registry.lookup(event.data.handle)
+        if record.canonicalHandle != event.data.handle, !event.data.isPassedOn {
+            return try await passOn(event, to: record.canonicalHandle)
+        }
+        while true {
+            let keys = Self.keys(of: event)
+            let loaded = try await store.load(handle: event.data.handle, eventKeys: keys)
+            if loaded.isSeen {
+                counts.duplicates.increment()
+                return try await publish(loaded.outgoing, of: keys[0])
+            }
+            let now = Timestamp(clock.now)
+            let before = loaded.state ?? UserState(handle: event.data.handle)
+            let input = Turn.Input(event: event, eventKey: keys[0], record: record, now: now)
+            let outcome = try await turn.take(input, before)
+            let commit = AgentStore.Commit(
+                eventKeys: keys, version: loaded.version, state: outcome.state,
+                partition: Partition.of(outcome.state.handle, among: partitions),
+                dueAt: turn.rules.dueAt(outcome.state.session), outgoing: outcome.outgoing, at: now)
+            // A conflict means that another replica had the event too, or one of the same user before it.
+            guard try await store.commit(commit) == .committed else { continue }
+            note(outcome, event)
+            return try await publish(outcome.outgoing, of: keys[0])
+        }
+    }
+
+    /// What a copy of the event is recognised by: its own id, and the id of the text in it, which is the same when
+    /// a second subscription reports it.
+    static func keys(of event: CloudEvent<InboundEvent>) -> [String] {
+        let own = "\(event.source)/\(event.id)"
+        guard case .message(let message) = event.data.content else { return [own] }
+        return [own, "message/\(message.messageID)"]
+    }
+
+    /// Hands the event to the partition of the user's canonical handle, where their state is.
+    private func passOn(_ event: CloudEvent<InboundEvent>, to handle: String) async throws {
+        let passed = InboundEvent(handle: handle, isPassedOn: true, content: event.data.content)
+        let copy = CloudEvent(
+            id: event.id, source: event.source, type: event.type, time: event.time, traceparent: event.traceparent,
+            data: passed)
+        let message = AMQPMessage(
+            id: event.id, type: event.type, timestamp: event.time.secondsSince1970,
+            contentType: CloudEvent<InboundEvent>.contentType,
+            headers: event.traceparent.map { ["traceparent": $0] } ?? [:], body: try copy.encoded())
+        let routingKey = Partition.name(Partition.of(handle, among: partitions))
+        try await publisher.publish(message, exchange: Stage.inbound.exchange, routingKey: routingKey)
+        counts.passedOn.increment()
+    }
+
+    /// Publishes what an event caused, replies in their order and the Island beside them, and forgets it then.
+    private func publish(_ outgoing: [Outgoing], of eventKey: String) async throws {
+        guard !outgoing.isEmpty else { return }
+        let publisher = publisher
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (_, sameExchange) in Dictionary(grouping: outgoing, by: \.exchange) {
+                group.addTask {
+                    for one in sameExchange {
+                        try await publisher.publish(one.message, exchange: one.exchange, routingKey: one.routingKey)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        try await store.forgetOutgoing(of: eventKey)
+    }
+
+    private func note(_ outcome: Turn.Outcome, _ event: CloudEvent<InboundEvent>) {
+        if let reason = outcome.withoutIsland { counts.withoutIsland(reason.rawValue).increment() }
+        if let refusal = outcome.refusal {
+            counts.refused.increment()
+            log.error("content state refused, the last good one stays", ["event": event.id, "error": "\(refusal)"])
+        }
+    }
+}

@@ -1,0 +1,261 @@
+import Crypto
+import Foundation
+import Runtime
+import Shared
+
+/// What becomes of a user's state, and what must go out, because of one event.
+///
+/// It reads and writes nothing: the same event, state and answers of the agent give the same outcome.
+struct Turn: Sendable {
+    let agent: AnyAgent
+    let rules: SessionRules
+    /// How long a state may be trusted without a newer one, unless the agent says otherwise.
+    let staleAfter: Duration
+    let partitions: Int
+
+    /// How long an ended card stays on the Lock Screen.
+    static let lingering = Duration.seconds(15 * 60)
+    /// How long after a session's end a card that comes late is still told that it has ended: the life of a card.
+    static let afterlife = Duration.seconds(12 * 3600)
+    /// A reply that could not be sent for so long is no answer any more.
+    static let replyLife = Duration.seconds(15 * 60)
+
+    struct Outcome: Sendable {
+        var state: UserState
+        var outgoing: [Outgoing] = []
+        /// Why the agent's state was refused, if it was.
+        var refusal: ContentStateError?
+        /// Why a state was not sent to any Island, if one was not.
+        var withoutIsland: WithoutIsland?
+    }
+
+    /// Whom no island is attempted for.
+    enum WithoutIsland: String, Sendable {
+        case unknownUser = "unknown_user"
+        case notIMessage = "not_imessage"
+        case group
+    }
+
+    /// The agent threw: its own fault, not the event's and not the queue's.
+    struct AgentFailed: Error, CustomStringConvertible {
+        let underlying: any Error
+
+        var description: String { "the agent failed: \(underlying)" }
+    }
+
+    /// One event on its way through the turn.
+    struct Input: Sendable {
+        let event: CloudEvent<InboundEvent>
+        /// What identifies the event: everything that it causes is named after it.
+        let eventKey: String
+        let record: RegistryRecord
+        let now: Timestamp
+    }
+
+    func take(_ input: Input, _ state: UserState) async throws -> Outcome {
+        switch input.event.data.content {
+        case .message(let message):
+            var state = state
+            state.lastChat = message.chat
+            state.lastSender = message.sender
+            let isTalk = !message.isReconciled && !message.chat.isGroup
+            return try await respond(
+                to: .message(message), input, state, opensSession: isTalk, byIMessage: message.service == .iMessage,
+                repliesIn: message.isReconciled ? nil : message.chat, receivedAt: message.receivedAt)
+        case .reaction(let reaction):
+            return try await respond(
+                to: .reaction(reaction), input, state, opensSession: false, repliesIn: reaction.chat,
+                receivedAt: reaction.receivedAt)
+        case .edit(let edit):
+            return try await respond(
+                to: .edit(edit), input, state, opensSession: false, repliesIn: edit.chat, receivedAt: edit.receivedAt)
+        case .custom(let custom):
+            return try await respond(
+                to: .custom(custom), input, state, opensSession: true, repliesIn: state.lastChat,
+                receivedAt: custom.receivedAt)
+        case .sessionDue(let due): return try await sessionDue(due, input, state)
+        case .islandReachable(let reachable): return try showAgain(reachable, input, state)
+        case .identityChanged: return Outcome(state: state)
+        }
+    }
+
+    private func respond(
+        to event: AgentEvent, _ input: Input, _ before: UserState, opensSession: Bool, byIMessage: Bool? = nil,
+        repliesIn chat: Chat?, receivedAt: Timestamp
+    ) async throws -> Outcome {
+        var state = before
+        var (session, isNew) = rules.session(state.session, at: input.now, eventKey: input.eventKey)
+        if let byIMessage { session.isByIMessage = byIMessage }
+        if opensSession { state.session = session }
+        let answer = try await ask(event, input, state, session, isNew: isNew && opensSession)
+        state.model = answer.model.map { String(decoding: $0, as: UTF8.self) } ?? state.model
+        var outcome = Outcome(state: state, refusal: answer.refusal)
+        if let chat {
+            outcome.outgoing = try replies(answer.response.replies, in: chat, input, state, receivedAt)
+        }
+        // A group's text is not a session with the user, and an old card is not brought back by a reaction.
+        guard state.session?.isOpen == true, !(chat?.isGroup ?? false) else {
+            if chat?.isGroup == true { outcome.withoutIsland = .group }
+            return outcome
+        }
+        try move(answer.response.island, input, &outcome, receivedAt)
+        return outcome
+    }
+
+    private func ask(
+        _ event: AgentEvent, _ input: Input, _ state: UserState, _ session: UserState.Session, isNew: Bool
+    ) async throws -> AnyAgent.Outcome {
+        let context = AgentContext(
+            eventID: input.event.id,
+            now: input.now.date,
+            user: AgentUser(handle: state.lastSender ?? state.handle, id: input.record.userID),
+            session: AgentSession(id: session.id, isNew: isNew, startedAt: session.startedAt.date),
+            contentState: state.island.map { Array($0.contentState.utf8) })
+        do {
+            return try await agent.respond(to: event, model: state.model.map { Array($0.utf8) }, context: context)
+        } catch {
+            throw AgentFailed(underlying: error)
+        }
+    }
+
+    /// The replies as Linq takes them: a link is a message of its own.
+    private func replies(
+        _ replies: [AgentReply], in chat: Chat, _ input: Input, _ state: UserState, _ receivedAt: Timestamp
+    ) throws -> [Outgoing] {
+        let messages = replies.flatMap { reply -> [(AgentReply, MessagePart)] in
+            let texts = Self.split(reply.text).map { (reply, MessagePart(type: "text", value: $0)) }
+            return texts + (reply.link.map { [(reply, MessagePart(type: "link", value: $0))] } ?? [])
+        }
+        return try messages.enumerated().map { index, message in
+            let id = Outgoing.id(input.eventKey, index)
+            let request = ReplyRequest(
+                chat: chat, to: state.lastSender ?? state.handle, idempotencyKey: id, parts: [message.1],
+                replyTo: message.0.replyTo, effect: message.1.type == "text" ? message.0.effect : nil,
+                receivedAt: receivedAt, expiresAt: input.now + Self.replyLife)
+            return try Outgoing(
+                request, type: ReplyRequest.type, id: id, to: .replies, key: chat.id, partitions: partitions,
+                time: input.now, traceparent: input.event.traceparent)
+        }
+    }
+
+    /// A text in pieces of the length that Linq takes, 10,000 characters; nothing of an empty one.
+    static func split(_ text: String) -> [String] {
+        var rest = Substring(text)
+        var pieces: [String] = []
+        while !rest.isEmpty {
+            pieces.append(String(rest.prefix(10_000)))
+            rest = rest.dropFirst(10_000)
+        }
+        return pieces
+    }
+
+    private func move(
+        _ island: AgentIsland<[UInt8]>, _ input: Input, _ outcome: inout Outcome, _ receivedAt: Timestamp?
+    ) throws {
+        switch island {
+        case .unchanged: return
+        case .show(let contentState, let alert, let priority, let staleAfter):
+            let timestamp = nextTimestamp(&outcome.state, input.now)
+            outcome.state.island = UserState.Island(
+                attributesType: agent.kind.attributesType, contentState: String(decoding: contentState, as: UTF8.self),
+                timestamp: timestamp, staleDate: (input.now + (staleAfter ?? self.staleAfter)).secondsSince1970)
+            try publishIsland(input, &outcome, alert: alert, priority: priority.rawValue, receivedAt)
+        case .end(let contentState):
+            try end(contentState, input, &outcome, receivedAt)
+        }
+    }
+
+    private func end(
+        _ contentState: [UInt8]?, _ input: Input, _ outcome: inout Outcome, _ receivedAt: Timestamp?
+    ) throws {
+        guard var island = outcome.state.island else { return }
+        if let contentState { island.contentState = String(decoding: contentState, as: UTF8.self) }
+        island.timestamp = nextTimestamp(&outcome.state, input.now)
+        island.dismissalDate = (input.now + Self.lingering).secondsSince1970
+        outcome.state.island = island
+        try publishIsland(input, &outcome, alert: nil, priority: AgentPriority.now.rawValue, receivedAt)
+    }
+
+    /// The session has been silent for too long, or its card nears the end of its life.
+    private func sessionDue(_ due: SessionDue, _ input: Input, _ before: UserState) async throws -> Outcome {
+        var outcome = Outcome(state: before)
+        // A text that came meanwhile has moved the moment: this event is void then.
+        guard var session = before.session, session.id == due.sessionID, rules.dueAt(session) == due.dueAt else {
+            return outcome
+        }
+        guard due.dueAt >= rules.idleEnd(session) else {
+            session.cardGeneration += 1
+            session.cardStartedAt = input.now
+            outcome.state.session = session
+            guard var island = before.island, island.dismissalDate == nil else { return outcome }
+            island.timestamp = nextTimestamp(&outcome.state, input.now)
+            outcome.state.island = island
+            try publishIsland(input, &outcome, alert: nil, priority: AgentPriority.now.rawValue, nil)
+            return outcome
+        }
+        let answer = try await ask(.sessionEnding, input, before, session, isNew: false)
+        session.isOpen = false
+        outcome.state.session = session
+        outcome.state.model = answer.model.map { String(decoding: $0, as: UTF8.self) } ?? before.model
+        outcome.refusal = answer.refusal
+        if let chat = before.lastChat {
+            outcome.outgoing = try replies(answer.response.replies, in: chat, input, before, input.now)
+        }
+        switch answer.response.island {
+        case .show(let state, _, _, _), .end(let state?): try end(state, input, &outcome, nil)
+        case .end(nil), .unchanged: try end(nil, input, &outcome, nil)
+        }
+        return outcome
+    }
+
+    /// A token came in: the state that should be on the Island goes out once more, unchanged.
+    private func showAgain(_ reachable: IslandReachable, _ input: Input, _ state: UserState) throws -> Outcome {
+        var outcome = Outcome(state: state)
+        guard let session = state.session, let island = state.island,
+            island.attributesType == reachable.attributesType,
+            session.isOpen || input.now < session.lastActivityAt + Self.afterlife
+        else { return outcome }
+        try publishIsland(input, &outcome, alert: nil, priority: AgentPriority.now.rawValue, nil)
+        return outcome
+    }
+
+    private func publishIsland(
+        _ input: Input, _ outcome: inout Outcome, alert: DesiredIsland.Alert?, priority: Int, _ receivedAt: Timestamp?
+    ) throws {
+        guard let session = outcome.state.session, let island = outcome.state.island else { return }
+        guard session.isByIMessage else {
+            outcome.withoutIsland = .notIMessage
+            return
+        }
+        guard let userID = input.record.userID else {
+            outcome.withoutIsland = .unknownUser
+            return
+        }
+        let desired: DesiredIsland.Desired =
+            if let dismissalDate = island.dismissalDate {
+                .end(DesiredIsland.Ending(contentState: island.contentState, dismissalDate: dismissalDate))
+            } else {
+                .show(
+                    DesiredIsland.Card(
+                        contentState: island.contentState, staleDate: island.staleDate, alert: alert,
+                        relevanceScore: island.relevanceScore))
+            }
+        let message = DesiredIsland(
+            handle: outcome.state.handle, userID: userID, attributesType: island.attributesType, sessionID: session.id,
+            sessionStartedAt: session.startedAt, generation: session.cardGeneration, timestamp: island.timestamp,
+            desired: desired, priority: priority, receivedAt: receivedAt)
+        outcome.outgoing.append(
+            try Outgoing(
+                message, type: DesiredIsland.type, id: Outgoing.id(input.eventKey, outcome.outgoing.count),
+                to: .islands, key: outcome.state.handle, partitions: partitions, time: input.now,
+                traceparent: input.event.traceparent))
+    }
+
+    /// `aps.timestamp` of the next state: seconds, and never the same or less than the one before.
+    private func nextTimestamp(_ state: inout UserState, _ now: Timestamp) -> Int64 {
+        let type = agent.kind.attributesType
+        let timestamp = max(now.secondsSince1970, (state.lastTimestamps[type] ?? 0) + 1)
+        state.lastTimestamps[type] = timestamp
+        return timestamp
+    }
+}

@@ -1,0 +1,47 @@
+import Shared
+
+/// All that the agent keeps of one user: one sealed row of the database.
+struct UserState: Codable, Sendable, Equatable {
+    /// The canonical handle: a session's end must be able to find the user's partition by itself.
+    var handle: String
+    /// The agent's own model of the user, JSON text; `nil` before the first event.
+    var model: String?
+    var session: Session?
+    /// The last state that was shown or was to be shown, by kind: the Island as it should be now.
+    var island: Island?
+    /// Where the user wrote last, and from which handle: replies that no text has asked for go there.
+    var lastChat: Chat?
+    var lastSender: String?
+    /// The last `aps.timestamp` that was given out, by `attributesType`: it never falls.
+    var lastTimestamps: [String: Int64] = [:]
+
+    /// A conversation without a long silence in it.
+    struct Session: Codable, Sendable, Equatable {
+        let id: String
+        let startedAt: Timestamp
+        var lastActivityAt: Timestamp
+        /// Which card of the session is up: 0, and one more at each renewal.
+        var cardGeneration: Int
+        /// When the card that is up was started.
+        var cardStartedAt: Timestamp
+        var isOpen: Bool
+        /// Whether the user writes by iMessage: who does not has Messages, but maybe no Island above it.
+        var isByIMessage: Bool
+    }
+
+    /// The Island as it should be.
+    struct Island: Codable, Sendable, Equatable {
+        var attributesType: String
+        /// JSON text, as it goes to the phone.
+        var contentState: String
+        /// `aps.timestamp` of it, UNIX seconds.
+        var timestamp: Int64
+        /// UNIX seconds.
+        var staleDate: Int64
+        /// Set once the card is to go: when it leaves the Lock Screen, UNIX seconds.
+        var dismissalDate: Int64?
+        var relevanceScore: Double?
+    }
+
+    init(handle: String) { self.handle = handle }
+}

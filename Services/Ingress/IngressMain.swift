@@ -1,0 +1,63 @@
+import AMQP
+import HTTPServer
+import Runtime
+import Shared
+import Stage
+
+/// Takes Linq's webhooks in: verified, read, published and confirmed before they are answered.
+@main
+struct IngressMain {
+    static func main() async {
+        await ServiceMain.start(
+            "ingress", about: "takes Linq's webhooks in and hands them to the queue", settings: IngressSettings.self,
+            check: check, run: run)
+    }
+
+    static func run(_ settings: IngressSettings, _ log: Log, until signals: TerminationSignals) async throws {
+        let metrics = Metrics()
+        let publisher = try publisher(settings, log, metrics)
+        publisher.start()
+        let isStopping = Locked(false)
+        let admin = try AdminServer(listen: settings.metricsListen, log: log, metrics: metrics) {
+            publisher.state.reasonsNotReady + (isStopping.withLock { $0 } ? ["stopping"] : [])
+        }
+        try await publisher.waitUntilReady(within: .seconds(60))
+        let handler = WebhookHandler(
+            secrets: settings.secrets, publisher: publisher, partitions: settings.partitions, clock: .system, log: log,
+            metrics: metrics)
+        let server = try HTTPServer(
+            listen: settings.listen, limits: HTTPServerLimits(), name: "webhooks", log: log, metrics: metrics,
+            handler: handler.handle)
+        log.info("ready", ["listen": "\(settings.listen.host):\(server.port)"])
+
+        await signals.next()
+        log.info("stopping")
+        isStopping.withLock { $0 = true }
+        server.stopAccepting()
+        await server.drain(within: .seconds(10))
+        await publisher.close()
+        server.close()
+        admin.close()
+    }
+
+    private static func publisher(_ settings: IngressSettings, _ log: Log, _ metrics: Metrics) throws -> AMQPPublisher {
+        guard let broker = settings.broker else { throw SettingsProblem("AMQP_URL is not usable") }
+        return AMQPPublisher(
+            broker, name: "ingress/publish",
+            requires: TopologyRequirement.publishing(to: .inbound) + [.exchange(Topology.parkedExchange)]
+                + (0..<settings.partitions).map { .queue(Stage.inbound.queue($0)) },
+            log: log, metrics: metrics)
+    }
+
+    private static func check(_ settings: IngressSettings, _ log: Log) async -> [String] {
+        do {
+            let publisher = try publisher(settings, log, Metrics())
+            publisher.start()
+            defer { Task { await publisher.close() } }
+            try await publisher.waitUntilReady(within: .seconds(10))
+            return []
+        } catch {
+            return ["RabbitMQ: \(error)"]
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import HTTPClient
+import Runtime
+import Shared
+
+/// A reply as Linq's API takes it.
+struct LinqRequest: Sendable {
+    let baseURL: String
+    let token: Secret<String>
+    let replyVia: LinqSenderSettings.ReplyVia
+
+    private struct Body: Encodable {
+        let to: [String]?
+        let message: Content
+    }
+
+    private struct Content: Encodable {
+        let parts: [Part]
+        let idempotency_key: String
+        let reply_to: ReplyTo?
+        let effect: ReplyRequest.Effect?
+    }
+
+    private struct Part: Encodable {
+        let type: String
+        let value: String?
+        let url: String?
+    }
+
+    private struct ReplyTo: Encodable {
+        let message_id: String
+    }
+
+    /// The request for one reply: a group's goes to its chat, a direct one's to its handle or its chat by the setting.
+    func make(_ reply: ReplyRequest) throws -> HTTPClientRequest {
+        let toChat = reply.chat.isGroup || replyVia == .chat
+        let body = Body(
+            to: toChat ? nil : [reply.to],
+            message: Content(
+                parts: reply.parts.map { Part(type: $0.type, value: $0.value, url: $0.url) },
+                idempotency_key: reply.idempotencyKey, reply_to: reply.replyTo.map(ReplyTo.init), effect: reply.effect))
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        var headers = [
+            (name: "Authorization", value: "Bearer \(token.reveal())"),
+            (name: "Content-Type", value: "application/json"),
+        ]
+        // Declared for this endpoint alone; the key in the body is the one that all of them know.
+        if !toChat { headers.append((name: "Idempotency-Key", value: reply.idempotencyKey)) }
+        let path = toChat ? "/v3/chats/\(Self.escaped(reply.chat.id))/messages" : "/v3/messages"
+        return HTTPClientRequest(
+            "POST", baseURL + path, headers: headers, body: Array(try encoder.encode(body)))
+    }
+
+    private static func escaped(_ segment: String) -> String {
+        segment.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(CharacterSet(charactersIn: "-_.~"))) ?? ""
+    }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import HTTPClient
+import Runtime
+import Shared
+import Stage
+
+/// A reply's way to Linq: paced, sent under its one key, tried again in place, and parked when its time is over.
+///
+/// While one reply waits, the later ones of its chat wait behind it; all other chats go on.
+final class ReplySender: Sendable {
+    /// Linq's own advice for its API's clients is 60 s; a reply that takes so long is tried again under its key.
+    private static let requestTimeout = Duration.seconds(30)
+    /// How long a reply is tried in place before its partition goes back to the queue.
+    private static let patience = 60.0
+    /// How long a partition rests when nothing gets through.
+    private static let rest = Duration.seconds(10)
+
+    private let client: HTTPClient
+    private let request: LinqRequest
+    private let clock: WallClock
+    private let log: Log
+    private let metrics: Metrics
+    private let pacing = PairPacing()
+    private let backoff = Backoff(base: .seconds(1), cap: .seconds(30))
+    private let accepted: Counter
+    private let optedOut: Counter
+    private let retried: Counter
+    private let latency: Histogram
+
+    init(client: HTTPClient, request: LinqRequest, clock: WallClock, log: Log, metrics: Metrics) {
+        self.client = client
+        self.request = request
+        self.clock = clock
+        self.log = log
+        self.metrics = metrics
+        accepted = metrics.counter("isthmus_replies_accepted_total", "Replies that Linq has accepted.")
+        optedOut = metrics.counter(
+            "isthmus_replies_opted_out_total", "Replies not delivered because the recipient has opted out.")
+        retried = metrics.counter(
+            "isthmus_stage_retried_total", "Tries of a message after the first.", ["stage": Stage.replies.rawValue])
+        latency = metrics.histogram(
+            "isthmus_webhook_to_reply_seconds", "From the webhook's arrival until Linq accepted the reply.")
+    }
+
+    func handle(_ item: StageItem<CloudEvent<ReplyRequest>>) async -> Verdict {
+        let reply = item.event.data
+        let message: HTTPClientRequest
+        do { message = try request.make(reply) } catch { return .park(reason: "cannot be encoded: \(error)") }
+        let began = monotonicSeconds()
+        var failures = 0
+        while true {
+            guard Timestamp(clock.now) < reply.expiresAt else { return .park(reason: "expired before it was accepted") }
+            if let delay = pacing.delay(reply.chat.id, at: monotonicSeconds()) {
+                guard await item.stop.sleep(for: delay) else { return .handBack(retryAfter: .zero) }
+                continue
+            }
+            let pause: Duration?
+            switch await send(message) {
+            case .accepted:
+                accepted.increment()
+                note(reply)
+                return .done
+            case .optedOut:
+                optedOut.increment()
+                return .done
+            case .refused(let reason): return .park(reason: "Linq refused it: \(reason)")
+            case .denied(let reason):
+                log.error("Linq denies access: is LINQ_API_TOKEN right?", ["answer": reason])
+                return .handBack(retryAfter: Self.rest)
+            case .later(let after, let reason):
+                log.debug("reply not accepted yet", ["reply": reply.idempotencyKey, "answer": reason])
+                pause = after
+            }
+            failures += 1
+            retried.increment()
+            guard monotonicSeconds() - began < Self.patience else { return .handBack(retryAfter: Self.rest) }
+            let delay = max(pause ?? .zero, backoff.delay(after: failures))
+            guard await item.stop.sleep(for: delay) else { return .handBack(retryAfter: .zero) }
+        }
+    }
+
+    private func send(_ message: HTTPClientRequest) async -> LinqAnswer {
+        do {
+            let response = try await client.send(message, within: Self.requestTimeout)
+            count("\(response.status)")
+            return LinqAnswer(response)
+        } catch {
+            // Whether Linq has it or not: the same key makes the next try harmless.
+            count("\(error.phase)")
+            return .later(after: nil, reason: "\(error)")
+        }
+    }
+
+    private func count(_ outcome: String) {
+        metrics.counter("isthmus_linq_requests_total", "Requests to Linq, by outcome.", ["outcome": outcome]).increment()
+    }
+
+    private func note(_ reply: ReplyRequest) {
+        guard let receivedAt = reply.receivedAt else { return }
+        latency.observe(max(0, clock.now.timeIntervalSince(receivedAt.date)))
+    }
+}

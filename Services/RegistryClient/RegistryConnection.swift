@@ -1,0 +1,38 @@
+package import AMQP
+import Cache
+package import Runtime
+import Shared
+
+/// What a service needs to ask the registry: the client, and the connections under it with their life.
+package struct RegistryConnection: Sendable {
+    package let client: RegistryClient
+    private let requester: AMQPRequester
+    private let cache: RedisClient?
+
+    package init(
+        _ endpoint: AMQPEndpoint, redisURL: String?, keys: CacheKeys, service: String, log: Log, metrics: Metrics
+    ) throws {
+        requester = AMQPRequester(
+            endpoint, name: "\(service)/request",
+            requires: [.exchange(Topology.registryExchange), .queue(Topology.lookupQueue)], log: log, metrics: metrics)
+        cache = try redisURL.map { try RedisClient(url: $0, log: log, metrics: metrics) }
+        client = RegistryClient(requester: requester, cache: cache, keys: keys, log: log, metrics: metrics)
+    }
+
+    /// Connects to the broker.
+    ///
+    /// Redis is not waited for: without it look-ups are slower, not wrong.
+    package func start(within limit: Duration = .seconds(60)) async throws {
+        requester.start()
+        try await requester.waitUntilReady(within: limit)
+    }
+
+    package var reasonsNotReady: [String] {
+        requester.state == .ready ? [] : ["RabbitMQ (look-ups): \(requester.state)"]
+    }
+
+    package func close() async {
+        await requester.close()
+        await cache?.close()
+    }
+}

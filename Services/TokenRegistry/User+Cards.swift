@@ -1,0 +1,130 @@
+import Shared
+
+extension User {
+    /// Why a start was granted or not.
+    enum StartVerdict: Sendable, Equatable {
+        case granted
+        /// A card that the app had started is the session's now.
+        case adopted
+        case denied(String)
+    }
+
+    /// Grants a start once for each device, kind, session and generation, and notes that before anybody acts on it.
+    ///
+    /// - Parameter request: Names the question: asked again under the same name, it gets the same answer.
+    mutating func grantStart(_ start: RegistryStart, request: String, id: String, at now: Timestamp) -> StartVerdict {
+        let ofKind = cards.indices.filter {
+            cards[$0].deviceID == start.deviceID && cards[$0].attributesType == start.attributesType
+        }
+        let ofSession = ofKind.map { cards[$0] }.filter { $0.sessionID == start.sessionID }
+        if ofSession.contains(where: { $0.state == .dismissed }) {
+            return .denied("the user swiped this session's card away")
+        }
+        if let newest = ofSession.max(by: { $1.isNewer(than: $0) }), newest.generation >= start.generation {
+            let isRepeated = newest.state == .starting && newest.startRequest == request
+            return isRepeated ? .granted : .denied("this card was started before and is \(newest.state.rawValue)")
+        }
+        let own = ofKind.filter {
+            cards[$0].state == .live && cards[$0].sessionID == nil && mayStillRun(cards[$0], now)
+        }
+        if let index = own.max(by: { cards[$1].isNewer(than: cards[$0]) }) {
+            cards[index].sessionID = start.sessionID
+            cards[index].generation = start.generation
+            return .adopted
+        }
+        guard
+            startTokens.contains(where: { $0.deviceID == start.deviceID && $0.attributesType == start.attributesType })
+        else { return .denied("the device has no start token of this kind") }
+        cards.append(
+            Card(
+                id: id, deviceID: start.deviceID, attributesType: start.attributesType, sessionID: start.sessionID,
+                generation: start.generation, state: .starting, startRequest: request, registeredAt: now,
+                startedAt: now, changedAt: now))
+        return .granted
+    }
+
+    /// APNs gave a definite no: there is no card, and a start may be asked for again.
+    mutating func refuseStart(_ start: RegistryStart) {
+        cards.removeAll {
+            $0.state == .starting && $0.deviceID == start.deviceID && $0.attributesType == start.attributesType
+                && $0.sessionID == start.sessionID && $0.generation == start.generation
+        }
+    }
+
+    /// The user swiped a card away.
+    ///
+    /// That holds for its session.
+    ///
+    /// A card that we ended ourselves, or that a newer one of its session has replaced, is reported as dismissed when
+    /// the system takes it off the screen: that is no swipe.
+    ///
+    /// - Parameter session: From the card's attributes, for a card that was never reported before.
+    mutating func dismiss(_ activityID: String, on deviceID: String, session: String?, at now: Timestamp) {
+        for index in reported(activityID, on: deviceID, session: session) {
+            let card = cards[index]
+            guard card.isOpen || card.canComeBack else { continue }
+            cards[index].activityID = activityID
+            if isReplaced(card) {
+                cards[index].end(.app, at: now)
+            } else {
+                cards[index].state = .dismissed
+                cards[index].ending = nil
+                cards[index].changedAt = now
+            }
+        }
+    }
+
+    /// The app or the system ended a card.
+    mutating func end(_ activityID: String, on deviceID: String, session: String?, at now: Timestamp) {
+        for index in reported(activityID, on: deviceID, session: session) where cards[index].isOpen {
+            cards[index].activityID = activityID
+            cards[index].end(.app, at: now)
+        }
+    }
+
+    /// APNs said at `at` that the token is dead.
+    ///
+    /// One that was registered after that lives.
+    mutating func tokenDied(_ token: String, at: Timestamp, now: Timestamp) {
+        startTokens.removeAll { $0.token == token && $0.registeredAt <= at }
+        for index in cards.indices where cards[index].token == token && cards[index].registeredAt <= at {
+            cards[index].token = nil
+            if cards[index].isOpen { cards[index].end(.deadToken, at: now) }
+        }
+    }
+
+    /// The token was accepted in this environment.
+    mutating func learn(_ environment: APNSEnvironment, of token: String) {
+        for index in startTokens.indices where startTokens[index].token == token {
+            startTokens[index].environment = environment
+        }
+        for index in cards.indices where cards[index].token == token { cards[index].environment = environment }
+    }
+
+    /// Our end push to the token's card was accepted.
+    mutating func pushEnded(_ token: String, at now: Timestamp) {
+        for index in cards.indices where cards[index].token == token && cards[index].isOpen {
+            cards[index].end(.push, at: now)
+        }
+    }
+
+    private func mayStillRun(_ card: Card, _ now: Timestamp) -> Bool {
+        now.millisecondsSince1970 - card.startedAt.millisecondsSince1970 < Card.longestLife
+    }
+
+    private func reported(_ activityID: String, on deviceID: String, session: String?) -> [Int] {
+        let known = cards.indices.filter { cards[$0].deviceID == deviceID && cards[$0].activityID == activityID }
+        guard known.isEmpty, let session else { return known }
+        return cards.indices.filter {
+            cards[$0].deviceID == deviceID && cards[$0].state == .starting && cards[$0].sessionID == session
+        }
+    }
+
+    private func isReplaced(_ card: Card) -> Bool {
+        card.sessionID != nil
+            && cards.contains {
+                $0.deviceID == card.deviceID && $0.attributesType == card.attributesType
+                    && $0.sessionID == card.sessionID && $0.isOpen && $0.generation > card.generation
+            }
+    }
+}

@@ -1,0 +1,62 @@
+/// A kind of Island with its Swift types behind it, for code that knows it by its name alone.
+public struct IslandKind: Sendable {
+    /// All there are.
+    ///
+    /// A kind of your own: one file like `CoachAttributes.swift`, and one line here.
+    public static let all: [IslandKind] = [
+        IslandKind(CoachAttributes.self),
+        IslandKind(OrderAttributes.self),
+        IslandKind(DeliveryAttributes.self),
+        IslandKind(BalanceAttributes.self),
+        IslandKind(ChecklistAttributes.self),
+    ]
+
+    /// The kind whose `attributes-type` is `attributesType`.
+    public static func named(_ attributesType: String) throws(ContentStateError) -> IslandKind {
+        guard let kind = all.first(where: { $0.attributesType == attributesType }) else {
+            throw .unknownKind(attributesType)
+        }
+        return kind
+    }
+
+    /// The bare name of the attributes' Swift type, as it goes to the phone.
+    public let attributesType: String
+    /// What a start says when the agent gave it no words.
+    public let startAlert: DesiredIsland.Alert
+    private let checkState: @Sendable ([UInt8]) throws(ContentStateError) -> [UInt8]
+    private let checkStatic: @Sendable ([UInt8]) throws(ContentStateError) -> [UInt8]
+    private let makeAttributes: @Sendable (String, String?) throws(ContentStateError) -> [UInt8]
+    private let makeExample: @Sendable () throws(ContentStateError) -> [UInt8]
+
+    public init<Attributes: IslandAttributes>(_ type: Attributes.Type) {
+        attributesType = Attributes.attributesType
+        startAlert = Attributes.startAlert
+        checkState = { json throws(ContentStateError) in
+            try ContentStateCodec.encode(ContentStateCodec.decode(Attributes.ContentState.self, from: json))
+        }
+        checkStatic = { json throws(ContentStateError) in
+            try ContentStateCodec.encode(ContentStateCodec.decode(Attributes.self, from: json))
+        }
+        makeAttributes = { userID, sessionID throws(ContentStateError) in
+            try ContentStateCodec.encode(Attributes(userID: userID, sessionID: sessionID))
+        }
+        makeExample = { () throws(ContentStateError) in try ContentStateCodec.encode(Attributes.example) }
+    }
+
+    /// Reads a content state as a phone does and gives it back as the phone understands it; equal states come back as
+    /// equal bytes.
+    public func check(_ contentState: [UInt8]) throws(ContentStateError) -> [UInt8] { try checkState(contentState) }
+
+    /// The same for the `attributes` of a start.
+    public func checkAttributes(_ attributes: [UInt8]) throws(ContentStateError) -> [UInt8] {
+        try checkStatic(attributes)
+    }
+
+    /// The `attributes` of a start.
+    public func attributes(userID: String, sessionID: String?) throws(ContentStateError) -> [UInt8] {
+        try makeAttributes(userID, sessionID)
+    }
+
+    /// The JSON of a state as it might be in the middle of a session.
+    public func example() throws(ContentStateError) -> [UInt8] { try makeExample() }
+}

@@ -1,0 +1,119 @@
+/// All that the registry knows about whom a handle belongs to: the answer to a look-up, and what the cache keeps.
+public struct RegistryRecord: Sendable, Equatable, Codable {
+    /// Grows with every change of the user; of two answers the one with the larger generation is the newer. 0: unknown.
+    public let generation: Int64
+    /// `nil` if nobody has registered the handle.
+    public let userID: String?
+    /// The handle whose partition keeps the user's state. An unknown handle is its own.
+    public let canonicalHandle: String
+    public let devices: [Device]
+
+    /// An iPhone of the user's.
+    public struct Device: Sendable, Equatable, Codable {
+        public let deviceID: String
+        public let startTokens: [StartToken]
+        public let activities: [Activity]
+
+        public init(deviceID: String, startTokens: [StartToken], activities: [Activity]) {
+            self.deviceID = deviceID
+            self.startTokens = startTokens
+            self.activities = activities
+        }
+    }
+
+    /// A push-to-start token.
+    public struct StartToken: Sendable, Equatable, Codable {
+        public let attributesType: String
+        /// Lower-case hexadecimal, of any length.
+        public let token: String
+        /// `nil`: not said by the app and not learned yet.
+        public let environment: APNSEnvironment?
+        public let bundleID: String?
+        /// Whether a start should ask for an update token (`input-push-token`, iOS 18).
+        public let wantsInputPushToken: Bool
+        public let registeredAt: Timestamp
+
+        public init(
+            attributesType: String, token: String, environment: APNSEnvironment?, bundleID: String?,
+            wantsInputPushToken: Bool, registeredAt: Timestamp
+        ) {
+            self.attributesType = attributesType
+            self.token = token
+            self.environment = environment
+            self.bundleID = bundleID
+            self.wantsInputPushToken = wantsInputPushToken
+            self.registeredAt = registeredAt
+        }
+    }
+
+    /// A card on a device, from the moment that it was decided to start it.
+    public struct Activity: Sendable, Equatable, Codable {
+        public let attributesType: String
+        /// The session it was started for; `nil` for a card of the app's own that no session has taken over yet.
+        public let sessionID: String?
+        /// Which card of the session: 0, and one more at each renewal.
+        public let generation: Int
+        public let state: State
+        /// ActivityKit's id of it, known once the app has reported it.
+        public let activityID: String?
+        /// The update token, once there is one.
+        public let token: String?
+        public let environment: APNSEnvironment?
+        public let bundleID: String?
+        public let registeredAt: Timestamp
+        public let startedAt: Timestamp
+
+        public init(
+            attributesType: String, sessionID: String?, generation: Int, state: State, activityID: String?,
+            token: String?, environment: APNSEnvironment?, bundleID: String?, registeredAt: Timestamp,
+            startedAt: Timestamp
+        ) {
+            self.attributesType = attributesType
+            self.sessionID = sessionID
+            self.generation = generation
+            self.state = state
+            self.activityID = activityID
+            self.token = token
+            self.environment = environment
+            self.bundleID = bundleID
+            self.registeredAt = registeredAt
+            self.startedAt = startedAt
+        }
+    }
+
+    /// Where a card stands. A state that this build does not know is kept by its name.
+    public struct State: RawRepresentable, Sendable, Hashable, Codable {
+        public let rawValue: String
+
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// The fence: a start may be on its way, and no second one goes out.
+        public static let starting = State(rawValue: "starting")
+        /// It has an update token.
+        public static let live = State(rawValue: "live")
+        /// The user swiped it away: nothing more for this session.
+        public static let dismissed = State(rawValue: "dismissed")
+        /// We ended it, or the app or the system did.
+        public static let ended = State(rawValue: "ended")
+    }
+
+    public init(generation: Int64, userID: String?, canonicalHandle: String, devices: [Device]) {
+        self.generation = generation
+        self.userID = userID
+        self.canonicalHandle = canonicalHandle
+        self.devices = devices
+    }
+
+    /// What is known of a handle that nobody has registered.
+    public static func unknown(_ handle: String) -> RegistryRecord {
+        RegistryRecord(generation: 0, userID: nil, canonicalHandle: handle, devices: [])
+    }
+}
+
+/// Which of Apple's two APNs a token belongs to.
+public enum APNSEnvironment: String, Sendable, Hashable, Codable, CaseIterable {
+    case production
+    case sandbox
+
+    public var other: APNSEnvironment { self == .production ? .sandbox : .production }
+}

@@ -1,0 +1,51 @@
+/// A reply on its way to Linq; all of one chat's replies go through one partition, in order.
+public struct ReplyRequest: Sendable, Equatable, Codable {
+    public let chat: Chat
+    /// The handle to address in a direct chat.
+    public let to: String
+    /// Linq's `idempotency_key`: the same on every try of this reply, never shared with another. At most 255 characters.
+    public let idempotencyKey: String
+    public let parts: [MessagePart]
+    /// The message that this answers in its thread.
+    public let replyTo: String?
+    /// An iMessage effect.
+    public let effect: Effect?
+    /// When `ingress` took the webhook that caused this; absent if no webhook did.
+    public let receivedAt: Timestamp?
+    /// After this it is parked instead of sent.
+    public let expiresAt: Timestamp
+
+    public struct Effect: Sendable, Equatable, Codable {
+        /// "screen" or "bubble".
+        public let type: String
+        public let name: String
+
+        public init(type: String, name: String) {
+            self.type = type
+            self.name = name
+        }
+    }
+
+    public init(
+        chat: Chat, to: String, idempotencyKey: String, parts: [MessagePart], replyTo: String? = nil,
+        effect: Effect? = nil, receivedAt: Timestamp?, expiresAt: Timestamp
+    ) {
+        self.chat = chat
+        self.to = to
+        self.idempotencyKey = idempotencyKey
+        self.parts = parts
+        self.replyTo = replyTo
+        self.effect = effect
+        self.receivedAt = receivedAt
+        self.expiresAt = expiresAt
+    }
+}
+
+extension ReplyRequest: WirePayload {
+    public static let type = "isthmus.reply.requested.v1"
+
+    public static func decode(type: String, from decoder: any Decoder) throws -> ReplyRequest {
+        guard type == Self.type else { throw UnsupportedWireType(type: type) }
+        return try ReplyRequest(from: decoder)
+    }
+}

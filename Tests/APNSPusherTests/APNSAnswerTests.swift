@@ -1,0 +1,118 @@
+import Crypto
+import Foundation
+import Runtime
+import Shared
+import TestSupport
+import Testing
+
+@testable import APNSPusher
+
+@Suite struct `APNs' answers` {
+    private let now = Timestamp(millisecondsSince1970: 5000)
+
+    private func meaning(_ status: Int, _ body: String = "", retryAfter: String? = nil) -> APNSAnswer.Meaning {
+        APNSAnswer(status: status, retryAfter: retryAfter, body: Array(body.utf8), now: now).meaning
+    }
+
+    private func meaning(_ status: Int, reason: String) -> APNSAnswer.Meaning { meaning(status, "{\"reason\":\"\(reason)\"}") }
+
+    @Test func `every status and reason that Apple lists has its action`() {
+        #expect(meaning(200) == .accepted)
+        #expect(meaning(400, reason: "BadDeviceToken") == .wrongEnvironment)
+        for reason in [
+            "BadCollapseId", "BadExpirationDate", "BadMessageId", "BadPriority", "BadTopic", "DeviceTokenNotForTopic",
+            "DuplicateHeaders", "InvalidPushType", "MissingDeviceToken", "MissingTopic", "PayloadEmpty",
+            "TopicDisallowed",
+        ] { #expect(meaning(400, reason: reason) == .refused, "\(reason)") }
+        #expect(meaning(400, reason: "IdleTimeout") == .newConnection)
+        for reason in [
+            "BadCertificate", "BadCertificateEnvironment", "Forbidden", "InvalidProviderToken", "MissingProviderToken",
+            "BadEnvironmentKeyInToken", "BadEnvironmentKeyIdInToken",
+        ] { #expect(meaning(403, reason: reason) == .denied, "\(reason)") }
+        #expect(meaning(403, reason: "ExpiredProviderToken") == .tokenExpired)
+        #expect(meaning(403, reason: "UnrelatedKeyIdInToken") == .newConnection)
+        #expect(meaning(404, reason: "BadPath") == .refused)
+        #expect(meaning(405, reason: "MethodNotAllowed") == .refused)
+        #expect(meaning(413, reason: "PayloadTooLarge") == .refused)
+        #expect(meaning(429, reason: "TooManyRequests") == .later(after: nil))
+        #expect(meaning(429, reason: "TooManyProviderTokenUpdates") == .newConnection)
+        #expect(meaning(500, reason: "InternalServerError") == .later(after: nil))
+        #expect(meaning(503, reason: "ServiceUnavailable") == .later(after: nil))
+        #expect(meaning(503, reason: "Shutdown") == .newConnection)
+    }
+
+    @Test func `an unknown reason is kept and treated by its status`() {
+        let answer = APNSAnswer(status: 400, body: Array("{\"reason\":\"BrandNew\"}".utf8), now: now)
+        #expect(answer.reason == "BrandNew")
+        #expect(answer.meaning == .refused)
+        #expect(meaning(429, reason: "BrandNew") == .later(after: nil))
+        #expect(meaning(599, "<html>") == .later(after: nil))
+        #expect(meaning(418, "") == .refused)
+    }
+
+    @Test func `410 carries the time of death in milliseconds`() {
+        #expect(
+            meaning(410, #"{"reason":"Unregistered","timestamp":1454402113123}"#)
+                == .tokenDead(at: Timestamp(millisecondsSince1970: 1_454_402_113_123)))
+        #expect(meaning(410, reason: "ExpiredToken") == .tokenDead(at: now))
+        #expect(meaning(410, #"{"reason":"Unregistered","timestamp":1e300}"#) == .tokenDead(at: now))
+    }
+
+    @Test func `Retry-After is honoured where it appears`() {
+        #expect(meaning(503, retryAfter: "3") == .later(after: .seconds(3)))
+    }
+}
+
+@Suite struct `Provider token` {
+    @Test func `the JWT is as Apple wants it and is renewed between 20 and 55 minutes`() throws {
+        let clock = ManualClock(Date(timeIntervalSince1970: 1_790_000_000))
+        let key = try ES256PrivateKey.generate()
+        let token = ProviderToken(key: key, keyID: "ABC123DEFG", teamID: "DEF123GHIJ", clock: clock.wallClock)
+        let first = try token.current()
+        let parts = first.split(separator: ".").map(String.init)
+        #expect(parts.count == 3)
+        func json(_ part: String) throws -> NSDictionary {
+            let bytes = try #require(Base64URL.decode(part))
+            return try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? NSDictionary)
+        }
+        #expect(try json(parts[0]) == ["alg": "ES256", "kid": "ABC123DEFG"])
+        #expect(try json(parts[1]) == ["iss": "DEF123GHIJ", "iat": 1_790_000_000])
+        #expect(Base64URL.decode(parts[2])?.count == 64)
+
+        clock.advance(by: .seconds(44 * 60))
+        #expect(try token.current() == first)
+        clock.advance(by: .seconds(2 * 60))
+        let second = try token.current()
+        #expect(second != first)
+        // APNs calls it expired although it is young: a clock is wrong, and no flood of new ones begins.
+        #expect(!token.expire())
+        #expect(try token.current() == second)
+        clock.advance(by: .seconds(21 * 60))
+        #expect(token.expire())
+        #expect(try token.current() != second)
+    }
+
+    @Test func `a clock that was set back gets a new one`() throws {
+        let clock = ManualClock(Date(timeIntervalSince1970: 1_790_000_000))
+        let token = ProviderToken(
+            key: try ES256PrivateKey.generate(), keyID: "ABC123DEFG", teamID: "DEF123GHIJ", clock: clock.wallClock)
+        let first = try token.current()
+        clock.advance(by: .seconds(-3600))
+        #expect(try token.current() != first)
+    }
+}
+
+@Suite struct `APNs addresses` {
+    @Test func `one address serves both, two are told apart, and only https is taken`() throws {
+        let one = try #require(APNSAddresses("https://localhost:4443"))
+        #expect(one[.production] == one[.sandbox])
+        #expect(one[.production] == APNSAddresses.Address(host: "localhost", port: 4443))
+        let two = try #require(APNSAddresses("sandbox=https://s,production=https://p:2197"))
+        #expect(two[.sandbox] == APNSAddresses.Address(host: "s", port: 443))
+        #expect(two[.production] == APNSAddresses.Address(host: "p", port: 2197))
+        for bad in ["http://localhost", "", "production=https://p", "localhost:443", "https://"] {
+            #expect(APNSAddresses(bad) == nil, "\(bad)")
+        }
+        #expect(APNSAddresses(APNSAddresses.apple)?[.production].host == "api.push.apple.com")
+    }
+}

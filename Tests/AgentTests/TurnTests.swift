@@ -1,0 +1,198 @@
+import Foundation
+import Runtime
+import Shared
+import Testing
+
+@testable import Agent
+
+@Suite struct `An event's turn` {
+    private static let start: Int64 = 1_790_000_000_000
+    private let turn = Turn(
+        agent: AnyAgent(CoachAgent()), rules: SessionRules(idle: .seconds(1800)), staleAfter: .seconds(3600),
+        partitions: 16)
+    private let known = RegistryRecord(
+        generation: 1, userID: "user-42", canonicalHandle: "+12025559876", devices: [])
+
+    private func at(_ seconds: Double) -> Timestamp {
+        Timestamp(millisecondsSince1970: Self.start + Int64(seconds * 1000))
+    }
+
+    private func message(
+        _ text: String, service: MessageService = .iMessage, group: Bool = false, reconciled: Bool = false
+    ) -> InboundEvent.Content {
+        .message(
+            InboundMessage(
+                messageID: "m-\(text)", chat: Chat(id: "chat-1", isGroup: group), sender: "+12025559876",
+                service: service, parts: [MessagePart(type: "text", value: text)], isReconciled: reconciled,
+                receivedAt: at(0)))
+    }
+
+    private func take(
+        _ content: InboundEvent.Content, _ state: UserState?, at seconds: Double, id: String = UUID().uuidString,
+        record: RegistryRecord? = nil
+    ) async throws -> Turn.Outcome {
+        let event = InboundEvent(handle: "+12025559876", content: content)
+        let envelope = CloudEvent(
+            id: id, source: "linq", type: event.type, time: at(seconds), traceparent: "00-t-s-01", data: event)
+        let input = Turn.Input(
+            event: envelope, eventKey: "linq/\(id)", record: record ?? known, now: at(seconds))
+        return try await turn.take(input, state ?? UserState(handle: "+12025559876"))
+    }
+
+    private func replies(_ outcome: Turn.Outcome) throws -> [ReplyRequest] {
+        try outcome.outgoing.filter { $0.exchange == Stage.replies.exchange }
+            .map { try CloudEvent<ReplyRequest>(decoding: Array($0.body.utf8)).data }
+    }
+
+    private func islands(_ outcome: Turn.Outcome) throws -> [DesiredIsland] {
+        try outcome.outgoing.filter { $0.exchange == Stage.islands.exchange }
+            .map { try CloudEvent<DesiredIsland>(decoding: Array($0.body.utf8)).data }
+    }
+
+    private func contentState(_ island: DesiredIsland) throws -> CoachAttributes.ContentState? {
+        guard case .show(let card) = island.desired else { return nil }
+        return try JSONDecoder().decode(CoachAttributes.ContentState.self, from: Data(card.contentState.utf8))
+    }
+
+    @Test func `a meal gives one reply and one state`() async throws {
+        let outcome = try await take(message("just had a chicken bowl, ~600 cal"), nil, at: 0)
+        let reply = try #require(try replies(outcome).first)
+        #expect(try replies(outcome).count == 1)
+        #expect(reply.to == "+12025559876" && reply.chat.id == "chat-1")
+        #expect(reply.expiresAt == at(15 * 60))
+        let island = try #require(try islands(outcome).first)
+        #expect(try contentState(island)?.calories == 600)
+        #expect(island.userID == "user-42" && island.generation == 0 && island.priority == 10)
+        #expect(island.timestamp == Self.start / 1000)
+        guard case .show(let card) = island.desired else { return #expect(Bool(false), "not shown") }
+        #expect(card.staleDate == Self.start / 1000 + 3600)
+    }
+
+    @Test func `the same event gives the same ids on every try`() async throws {
+        let first = try await take(message("600 kcal"), nil, at: 0, id: "same")
+        let second = try await take(message("600 kcal"), nil, at: 1, id: "same")
+        #expect(first.outgoing.map(\.id) == second.outgoing.map(\.id))
+        #expect(Set(first.outgoing.map(\.id)).count == first.outgoing.count)
+        #expect(first.state.session?.id == second.state.session?.id)
+        #expect(try replies(first).map(\.idempotencyKey) == replies(second).map(\.idempotencyKey))
+    }
+
+    @Test func `two states within one second have rising timestamps`() async throws {
+        let first = try await take(message("600 kcal"), nil, at: 0)
+        let second = try await take(message("100 kcal"), first.state, at: 0.2)
+        let third = try await take(message("100 kcal"), second.state, at: 0.4)
+        let times = try [first, second, third].flatMap { try islands($0).map(\.timestamp) }
+        #expect(times == [0, 1, 2].map { Self.start / 1000 + $0 })
+    }
+
+    @Test func `a clock that is set back never lowers the timestamp`() async throws {
+        let first = try await take(message("600 kcal"), nil, at: 3600)
+        let second = try await take(message("100 kcal"), first.state, at: 0)
+        #expect(try islands(second)[0].timestamp == islands(first)[0].timestamp + 1)
+    }
+
+    @Test func `a session lasts while texts come, and a long silence begins another`() async throws {
+        let first = try await take(message("600 kcal"), nil, at: 0)
+        let second = try await take(message("100 kcal"), first.state, at: 1700)
+        #expect(second.state.session?.id == first.state.session?.id)
+        let third = try await take(message("100 kcal"), second.state, at: 1700 + 1800)
+        #expect(third.state.session?.id != first.state.session?.id)
+        #expect(try islands(third)[0].sessionID == third.state.session?.id)
+    }
+
+    private func due(_ state: UserState) throws -> SessionDue {
+        SessionDue(
+            sessionID: try #require(state.session?.id), dueAt: try #require(turn.rules.dueAt(state.session)))
+    }
+
+    @Test func `silence ends the session and its card, once`() async throws {
+        let first = try await take(message("600 kcal"), nil, at: 0)
+        #expect(turn.rules.dueAt(first.state.session) == at(1800))
+        let ended = try await take(.sessionDue(try due(first.state)), first.state, at: 1800)
+        let island = try #require(try islands(ended).first)
+        guard case .end(let ending) = island.desired else { return #expect(Bool(false), "not ended") }
+        #expect(ending.dismissalDate == Self.start / 1000 + 1800 + 900)
+        #expect(ending.contentState?.contains("600") == true)
+        #expect(ended.state.session?.isOpen == false)
+        #expect(turn.rules.dueAt(ended.state.session) == nil)
+        let again = try await take(.sessionDue(try due(first.state)), ended.state, at: 1801)
+        #expect(again.outgoing.isEmpty && again.state == ended.state)
+    }
+
+    @Test func `an end that a text has overtaken is void`() async throws {
+        let first = try await take(message("600 kcal"), nil, at: 0)
+        let second = try await take(message("100 kcal"), first.state, at: 1799)
+        let late = try await take(.sessionDue(try due(first.state)), second.state, at: 1800)
+        #expect(late.outgoing.isEmpty && late.state.session?.isOpen == true)
+    }
+
+    @Test func `a long session gets a new card before the old one's eight hours are over`() async throws {
+        var state = try await take(message("600 kcal"), nil, at: 0).state
+        for minutes in stride(from: 20.0, through: 460, by: 20) {
+            state = try await take(message("hi"), state, at: minutes * 60).state
+        }
+        #expect(turn.rules.dueAt(state.session) == at(7.75 * 3600))
+        let renewed = try await take(.sessionDue(try due(state)), state, at: 7.75 * 3600)
+        let island = try #require(try islands(renewed).first)
+        #expect(island.generation == 1 && island.sessionID == state.session?.id)
+        #expect(try contentState(island)?.calories == 600)
+        #expect(renewed.state.session?.isOpen == true)
+    }
+
+    @Test func `a token that comes in late brings the current state once more, unchanged`() async throws {
+        let first = try await take(message("600 kcal"), nil, at: 0)
+        let reachable = IslandReachable(
+            userID: "user-42", deviceID: "d", attributesType: "CoachAttributes", sessionID: first.state.session?.id)
+        let again = try await take(.islandReachable(reachable), first.state, at: 5)
+        #expect(try islands(again).map(\.desired) == islands(first).map { island in
+            guard case .show(let card) = island.desired else { return island.desired }
+            return .show(DesiredIsland.Card(contentState: card.contentState, staleDate: card.staleDate, alert: nil))
+        })
+        #expect(try islands(again)[0].timestamp == islands(first)[0].timestamp)
+        let other = IslandReachable(userID: "user-42", deviceID: "d", attributesType: "OrderAttributes", sessionID: nil)
+        #expect(try await take(.islandReachable(other), first.state, at: 5).outgoing.isEmpty)
+    }
+
+    @Test func `a token that comes in after the end is told of the end`() async throws {
+        let first = try await take(message("600 kcal"), nil, at: 0)
+        let ended = try await take(.sessionDue(try due(first.state)), first.state, at: 1800)
+        let reachable = IslandReachable(
+            userID: "user-42", deviceID: "d", attributesType: "CoachAttributes", sessionID: first.state.session?.id)
+        let island = try #require(try islands(try await take(.islandReachable(reachable), ended.state, at: 1900)).first)
+        guard case .end = island.desired else { return #expect(Bool(false), "not ended") }
+    }
+
+    @Test func `an unknown handle, an SMS and a group get replies and no Island`() async throws {
+        let unknown = try await take(message("600 kcal"), nil, at: 0, record: .unknown("+12025559876"))
+        #expect(try replies(unknown).count == 1 && islands(unknown).isEmpty)
+        #expect(unknown.withoutIsland == .unknownUser)
+        let sms = try await take(message("600 kcal", service: .sms), nil, at: 0)
+        #expect(try replies(sms).count == 1 && islands(sms).isEmpty)
+        #expect(sms.withoutIsland == .notIMessage)
+        let group = try await take(message("600 kcal", group: true), nil, at: 0)
+        #expect(try islands(group).isEmpty)
+        #expect(group.state.session == nil)
+    }
+
+    @Test func `what was recovered late counts and gets no reply`() async throws {
+        let open = try await take(message("600 kcal"), nil, at: 0)
+        let late = try await take(message("100 kcal", reconciled: true), open.state, at: 10)
+        #expect(try replies(late).isEmpty)
+        #expect(try contentState(try #require(try islands(late).first))?.calories == 700)
+        let first = try await take(message("100 kcal", reconciled: true), nil, at: 10)
+        #expect(first.outgoing.isEmpty && first.state.session == nil && first.state.model != nil)
+    }
+
+    @Test func `a text beyond Linq's length goes out in pieces`() {
+        #expect(Turn.split("").isEmpty)
+        #expect(Turn.split(String(repeating: "a", count: 10_000)).count == 1)
+        #expect(Turn.split(String(repeating: "ä", count: 25_000)).map(\.count) == [10_000, 10_000, 5_000])
+    }
+
+    @Test func `a copy is recognised by its event and by its text`() {
+        let event = InboundEvent(handle: "+12025559876", content: message("x"))
+        let envelope = CloudEvent(
+            id: "e1", source: "linq", type: event.type, time: at(0), traceparent: nil, data: event)
+        #expect(EventHandler.keys(of: envelope) == ["linq/e1", "message/m-x"])
+    }
+}
