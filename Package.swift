@@ -29,7 +29,8 @@ func service(_ name: String, _ dependencies: [Target.Dependency], resources: [Re
 
 func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil) -> Target {
     .testTarget(
-        name: name, dependencies: dependencies + ["Runtime", "TestSupport"], path: "Tests/\(name)", resources: resources,
+        name: name, dependencies: dependencies + ["Runtime", "TestSupport"], path: "Tests/\(name)",
+        resources: resources,
         swiftSettings: strict)
 }
 
@@ -87,7 +88,8 @@ let package = Package(
             resources: [.embedInCode("Page")]),
         service("IslandCtl", []),
 
-        .target(name: "TestSupport", dependencies: ["Runtime", "Shared"], path: "Tests/TestSupport", swiftSettings: strict),
+        .target(
+            name: "TestSupport", dependencies: ["Runtime", "Shared"], path: "Tests/TestSupport", swiftSettings: strict),
         tests("SharedTests", ["Shared"], resources: [.copy("Fixtures")]),
         tests("RuntimeTests", []),
         tests("CryptoTests", ["Crypto"]),
@@ -104,7 +106,9 @@ let package = Package(
         tests("APNSPusherTests", ["APNSPusher", "Shared", "Crypto", "HTTP2"]),
         tests("TokenRegistryTests", ["TokenRegistry", "Shared", "Crypto", "Database", "HTTPServer"]),
         tests("SimulatorTests", ["Simulator", "Shared", "Crypto", "HTTP2", "HTTPServer"]),
-        tests("EndToEnd", ["Shared"]),
+        tests(
+            "LifecycleTests",
+            ["Agent", "APNSPusher", "TokenRegistry", "RegistryClient", "Simulator", "Shared", "Crypto"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -3,10 +3,10 @@
 
 rabbitmq_server=/usr/lib/rabbitmq/bin/rabbitmq-server  # Debian's own in /usr/sbin changes to the user rabbitmq
 
-# The password is made once and kept: the broker's data outlive a stop.
+# Also for Redis: every user of the machine can reach a loopback port.
 make_broker_password() {
     local file=$RUN_DIR/secrets/broker-password
-    if [[ ! -s $file ]]; then od -An -N 24 -tx1 /dev/urandom | tr -d ' \n' >"$file"; fi
+    od -An -N 24 -tx1 /dev/urandom | tr -d ' \n' >"$file"
     BROKER_PASSWORD=$(<"$file")
 }
 

@@ -162,12 +162,15 @@ set_logs_aside() {
     done
 }
 
+# The simulator keeps nothing: its people and phones are gone with it, so what was known of them has to go, too.
 start_stack() {
     local try
+    rm -rf "$RUN_DIR/data"
     make_broker_password
     prepare_secrets
     for try in 1 2 3; do
         set_logs_aside
+        mkdir -p "$RUN_DIR/data"
         pick_ports
         write_broker_config
         write_all_settings

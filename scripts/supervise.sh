@@ -28,7 +28,7 @@ watch_over_stack() {
 # restart NAME [VARIABLE=VALUE…]: stops one process and starts it, with settings changed if any are given.
 restart_process() {
     (($#)) || fail "restart what? One of ${PROCESSES[*]}"
-    local name=$1 setting file=$RUN_DIR/settings/$1
+    local name=$1 other setting file=$RUN_DIR/settings/$1
     shift
     make_folders
     [[ " ${PROCESSES[*]} " == *" $name "* ]] || fail "there is no $name; there are ${PROCESSES[*]}"
@@ -43,6 +43,9 @@ restart_process() {
         printf '%s\n' "$setting" >>"$file"
     done
     start_one "$name"
-    if ! ready_or_fail "$name"; then fail "the port of $name was taken meanwhile"; fi
+    # The others, too: without the broker they are not ready either.
+    for other in "$name" "${SERVICES[@]}"; do
+        ready_or_fail "$other" || fail "the port of $other was taken meanwhile"
+    done
     say "$name is ready"
 }

@@ -11,9 +11,10 @@ import Runtime
 @safe final class Daemon: @unchecked Sendable {
     private let pointer: OpaquePointer
 
-    /// libmicrohttpd 0.9.75 takes 128 events at a time, and if it got all 128, waits once more before it deals with any:
-    /// when every other client is silent, those stand still. A thread with fewer connections never gets so many (its
-    /// listening socket and its wake-up channel count too), so there are as many threads as that takes.
+    /// How many connections a thread may have, so that it never gets 128 events at once.
+    ///
+    /// libmicrohttpd 0.9.75 takes 128 at a time, and when it got all 128 it waits once more before it deals with any:
+    /// those clients stand still until another one moves. The listening socket and the wake-up channel count too.
     private static let maxConnectionsPerThread = 125
 
     /// - Parameter core: Must outlive the daemon: the callbacks reach it unretained.

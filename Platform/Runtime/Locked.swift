@@ -20,7 +20,9 @@ import Glibc
         unsafe mutex.deallocate()
     }
 
-    /// Runs `body` with the lock held. `body` must neither wait nor call out to code that may take this lock.
+    /// Runs `body` with the lock held.
+    ///
+    /// `body` must neither wait nor call out to code that may take this lock.
     package func withLock<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {

@@ -55,7 +55,7 @@ package struct Log: Sendable {
 
     private func emit(_ level: Level, _ sentence: StaticString, _ fields: () -> [String: String]) {
         guard level >= self.level else { return }
-        var line = "{\"time\":\"\(clock.now.formatted(.iso8601.time(includingFractionalSeconds: true)))\""
+        var line = "{\"time\":\"\(clock.now.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)))\""
         line += ",\"level\":\"\(level.rawValue)\",\"service\":\(Self.quoted(service))"
         line += ",\"message\":\(Self.quoted("\(sentence)"))"
         for (name, value) in fields().sorted(by: { $0.key < $1.key }) {
@@ -64,7 +64,9 @@ package struct Log: Sendable {
         write(line + "}\n")
     }
 
-    /// `text` as a JSON string. Control characters, line ends among them, are escaped: a value cannot forge a line.
+    /// `text` as a JSON string.
+    ///
+    /// Control characters, line ends among them, are escaped: a value cannot forge a line.
     package static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {
@@ -74,7 +76,8 @@ package struct Log: Sendable {
             case "\n": quoted += "\\n"
             case "\r": quoted += "\\r"
             case "\t": quoted += "\\t"
-            case _ where scalar.value < 0x20 || scalar.value == 0x7F || scalar.value == 0x2028 || scalar.value == 0x2029:
+            case _
+            where scalar.value < 0x20 || scalar.value == 0x7F || scalar.value == 0x2028 || scalar.value == 0x2029:
                 let hex = String(scalar.value, radix: 16)
                 quoted += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
             default: quoted.unicodeScalars.append(scalar)

@@ -39,7 +39,9 @@ package final class Metrics: Sendable {
         }
     }
 
-    /// A gauge that is read when somebody asks for the metrics. `read` must not wait.
+    /// A gauge that is read when somebody asks for the metrics.
+    ///
+    /// `read` must not wait.
     package func gauge(_ name: String, _ help: String, _ labels: Labels = [:], read: @escaping @Sendable () -> Double) {
         families.withLock { families in
             families[name, default: Family(kind: .gauge, help: help)].instruments[Self.text(labels)] = .reading(read)

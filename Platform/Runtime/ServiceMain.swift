@@ -43,7 +43,9 @@ package enum ServiceMain {
         let log = Log(service: name, level: config.logLevel)
         if arguments.contains("--check") {
             let findings = reader.problems.isEmpty ? await check(config, log) : reader.problems
-            let lines = findings.isEmpty ? "\(name): everything is as it should be\n" : findings.map { "\(name): \($0)\n" }.joined()
+            let lines =
+                findings.isEmpty
+                ? "\(name): everything is as it should be\n" : findings.map { "\(name): \($0)\n" }.joined()
             FileHandle.standardOutput.write(Data(lines.utf8))
             exit(findings.isEmpty ? EXIT_SUCCESS : EXIT_FAILURE)
         }
@@ -60,7 +62,8 @@ package enum ServiceMain {
 
     private static func help(_ name: String, _ about: String, _ entries: [Settings.Entry]) -> String {
         let width = (entries.map(\.name.count).max() ?? 0) + 2
-        var text = "\(name): \(about)\n\nSettings, from the environment; each NAME can be given as NAME_FILE, a path:\n\n"
+        var text =
+            "\(name): \(about)\n\nSettings, from the environment; each NAME can be given as NAME_FILE, a path:\n\n"
         for entry in entries {
             let note = entry.fallback.map { "default: \($0)" } ?? "required"
             text += "  \(entry.name.padding(toLength: width, withPad: " ", startingAt: 0))\(entry.help) (\(note))\n"

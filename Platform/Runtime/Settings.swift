@@ -139,7 +139,9 @@ package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
 
     /// Reads "127.0.0.1:8080", "[::1]:8080" or "0.0.0.0:0".
     package init?(_ text: String) {
-        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else { return nil }
+        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+            return nil
+        }
         let host = text[..<colon].trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
         guard !host.isEmpty else { return nil }
         self.init(host: host, port: port)

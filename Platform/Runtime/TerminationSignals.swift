@@ -1,7 +1,9 @@
 @unsafe @preconcurrency import Dispatch
 import Glibc
 
-/// SIGTERM and SIGINT as values. The second signal ends the process at once.
+/// SIGTERM and SIGINT as values.
+///
+/// The second signal ends the process at once.
 package final class TerminationSignals: Sendable {
     private let stream: AsyncStream<Int32>
     private let sources: [any DispatchSourceSignal]
@@ -28,7 +30,9 @@ package final class TerminationSignals: Sendable {
         }
     }
 
-    /// Waits for the first signal. Returns at once when the task is cancelled.
+    /// Waits for the first signal.
+    ///
+    /// Returns at once when the task is cancelled.
     package func next() async {
         for await _ in stream { return }
     }

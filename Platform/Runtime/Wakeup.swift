@@ -13,7 +13,9 @@ package final class Wakeup: Sendable {
 
     deinit { close(fileDescriptor) }
 
-    /// Makes the descriptor readable. Callable from any thread; several signals before a drain count as one.
+    /// Makes the descriptor readable.
+    ///
+    /// Callable from any thread; several signals before a drain count as one.
     package func signal() { _ = isthmus_eventfd_signal(fileDescriptor) }
 
     /// Makes the descriptor unreadable until the next signal.

@@ -8,7 +8,9 @@ struct Membership: Sendable {
 
     init(own: String) { self.own = own }
 
-    /// Notes a sign of life at `now`, monotonic seconds. Returns whether the replica is new.
+    /// Notes a sign of life at `now`, monotonic seconds.
+    ///
+    /// Returns whether the replica is new.
     mutating func heard(from member: String, at now: Double) -> Bool {
         lastHeard.updateValue(now, forKey: member) == nil
     }

@@ -9,8 +9,9 @@ struct Parking: Sendable {
     let publisher: AMQPPublisher
     let log: Log
 
-    /// Publishes a copy of the delivery to the stage's parked queue. Returns whether the broker has confirmed it; if
-    /// not, the delivery stays unsettled and comes back.
+    /// Publishes a copy of the delivery to the stage's parked queue.
+    ///
+    /// Returns whether the broker has confirmed it; if not, the delivery stays unsettled and comes back.
     func park(_ delivery: AMQPDelivery, reason: String) async -> Bool {
         var message = delivery.message
         message.headers["isthmus-reason"] = reason

@@ -8,7 +8,9 @@ package enum PartitionAssignment {
         assign(count, to: members).enumerated().filter { $0.element == member }.map(\.offset)
     }
 
-    /// The member for each partition. Without members, nobody works anything.
+    /// The member for each partition.
+    ///
+    /// Without members, nobody works anything.
     static func assign(_ count: Int, to members: [String]) -> [String] {
         let members = Set(members).sorted()
         guard !members.isEmpty else { return [] }
@@ -24,7 +26,9 @@ package enum PartitionAssignment {
         }
     }
 
-    /// FNV-1a with a final mix. Swift's own `Hasher` is seeded anew in every process.
+    /// FNV-1a with a final mix.
+    ///
+    /// Swift's own `Hasher` is seeded anew in every process.
     private static func score(_ member: String, _ partition: Int) -> UInt64 {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in "\(member)/\(partition)".utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }

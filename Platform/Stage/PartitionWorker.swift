@@ -34,7 +34,8 @@ final class PartitionWorker<Event: Sendable>: Sendable {
     }
 
     func open(_ consumer: AMQPConsumer) {
-        let opened = consumer.consume(queue: job.stage.queue(partition), prefetch: job.prefetch) { [weak self] delivery in
+        let opened = consumer.consume(queue: job.stage.queue(partition), prefetch: job.prefetch) {
+            [weak self] delivery in
             self?.take(delivery)
         } onEnd: { _ in
             // The consumer subscribes again by itself; what was in hand is settled on a channel that is gone, and

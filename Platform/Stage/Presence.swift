@@ -44,7 +44,9 @@ final class Presence: Sendable {
 
     func members() -> [String] { membership.withLock { $0.members(at: monotonicSeconds()) } }
 
-    /// Says that we are there. A sign that gets lost is made up for by the next one.
+    /// Says that we are there.
+    ///
+    /// A sign that gets lost is made up for by the next one.
     func announce() { send(.here) }
 
     /// Says goodbye, so that the others take over without waiting.

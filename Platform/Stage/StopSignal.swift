@@ -24,7 +24,9 @@ package final class StopSignal: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Waits for `duration` or the signal. Returns whether the whole time has passed.
+    /// Waits for `duration` or the signal.
+    ///
+    /// Returns whether the whole time has passed.
     package func sleep(for duration: Duration) async -> Bool {
         await withTaskGroup(of: Bool.self) { group in
             group.addTask {

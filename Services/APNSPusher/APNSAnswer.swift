@@ -41,8 +41,11 @@ struct APNSAnswer: Sendable, Equatable {
         let body = try? JSONDecoder().decode(Body.self, from: Data(body))
         self.status = status
         reason = body?.reason ?? ""
-        let pause = retryAfter.flatMap(Double.init).flatMap { $0 > 0 ? Duration.milliseconds(Int(min($0, 3600) * 1000)) : nil }
-        let deadAt = body?.timestamp.flatMap { Int64(exactly: $0.rounded()) }.map(Timestamp.init(millisecondsSince1970:))
+        let pause = retryAfter.flatMap(Double.init).flatMap {
+            $0 > 0 ? Duration.milliseconds(Int(min($0, 3600) * 1000)) : nil
+        }
+        let deadAt = body?.timestamp.flatMap { Int64(exactly: $0.rounded()) }.map(
+            Timestamp.init(millisecondsSince1970:))
         meaning =
             switch (status, reason) {
             case (200, _): .accepted

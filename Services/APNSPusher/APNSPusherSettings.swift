@@ -30,7 +30,8 @@ struct APNSPusherSettings: ServiceSettings {
         redisURL = settings.redisURL()
         cacheKeys = settings.cacheKeys()
         metricsListen = settings.metricsListen(default: "127.0.0.1:9083")
-        teamID = settings.required("APNS_TEAM_ID", "Apple's id of the team, 10 characters", placeholder: "", Self.appleID)
+        teamID = settings.required(
+            "APNS_TEAM_ID", "Apple's id of the team, 10 characters", placeholder: "", Self.appleID)
         keyID = settings.required("APNS_KEY_ID", "Apple's id of the key, 10 characters", placeholder: "", Self.appleID)
         key = settings.required("APNS_KEY_FILE", "path of the key that Apple gave out, .p8", placeholder: nil) { path in
             guard let pem = try? String(contentsOfFile: path, encoding: .utf8) else {
@@ -47,7 +48,9 @@ struct APNSPusherSettings: ServiceSettings {
         addresses = settings.optional(
             "APNS_URL", "other addresses of APNs: one URL for both, or production=URL,sandbox=URL",
             default: APNSAddresses.apple, APNSAddresses.init)
-        caFile = settings.absent("APNS_CA_FILE", "certificates that APNs' must be signed by, PEM; else the system's") { $0 }
+        caFile = settings.absent("APNS_CA_FILE", "certificates that APNs' must be signed by, PEM; else the system's") {
+            $0
+        }
         logLevel = settings.logLevel()
     }
 

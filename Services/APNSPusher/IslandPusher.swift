@@ -33,8 +33,9 @@ final class IslandPusher: Sendable {
         counts = PusherMetrics(metrics)
     }
 
-    /// Whether a newer state of the same kind waits behind this one. One with an alert is not passed over for one
-    /// without: the light on the screen would be lost.
+    /// Whether a newer state of the same kind waits behind this one.
+    ///
+    /// One with an alert is not passed over for one without: the light on the screen would be lost.
     static func isSuperseded(_ event: CloudEvent<DesiredIsland>, by later: [CloudEvent<DesiredIsland>]) -> Bool {
         later.contains { newer in
             newer.data.attributesType == event.data.attributesType && newer.data.userID == event.data.userID

@@ -6,7 +6,9 @@ struct PushBuilder: Sendable {
     let kind: IslandKind
     let defaultBundleID: String
 
-    /// A push-to-start. The session's id goes along in the attributes: the app reports it with the card's update token.
+    /// A push-to-start.
+    ///
+    /// The session's id goes along in the attributes: the app reports it with the card's update token.
     func start(_ token: RegistryRecord.StartToken, _ card: DesiredIsland.Card, now: Int64) throws -> PushRequest {
         let body = try PushBody.start(
             timestamp: desired.timestamp, contentState: Array(card.contentState.utf8),
@@ -16,7 +18,8 @@ struct PushBuilder: Sendable {
             asksForUpdateToken: token.wantsInputPushToken)
         return PushRequest(
             token: token.token, bundleID: token.bundleID ?? defaultBundleID, priority: 10,
-            expiration: Expiration.start(now: now), collapseID: "\(desired.sessionID).\(desired.generation)", body: body)
+            expiration: Expiration.start(now: now), collapseID: "\(desired.sessionID).\(desired.generation)", body: body
+        )
     }
 
     func update(_ activity: RegistryRecord.Activity, _ card: DesiredIsland.Card, now: Int64) throws -> PushRequest {

@@ -62,7 +62,9 @@ struct PushDelivery: Sendable {
                     }
                     pause = .zero
                 case .denied:
-                    log.error("APNs denies access: are APNS_TEAM_ID, APNS_KEY_ID and the key right?", ["reason": answer.reason])
+                    log.error(
+                        "APNs denies access: are APNS_TEAM_ID, APNS_KEY_ID and the key right?",
+                        ["reason": answer.reason])
                     return .notNow(reason: answer.reason, pause: .seconds(30))
                 case .newConnection: pause = .zero
                 case .later(let after): pause = after ?? .zero

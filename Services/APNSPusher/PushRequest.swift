@@ -30,7 +30,9 @@ struct PushRequest: Sendable {
     }
 }
 
-/// How long APNs may keep a push for a phone that is away. Without a limit it would keep it for up to 30 days.
+/// How long APNs may keep a push for a phone that is away.
+///
+/// Without a limit it would keep it for up to 30 days.
 enum Expiration {
     private static let start: Int64 = 10 * 60
     private static let update: Int64 = 15 * 60

@@ -28,6 +28,7 @@ struct PusherMetrics: Sendable {
 
     /// Devices that nothing was pushed to, by reason.
     func left(_ reason: String) -> Counter {
-        metrics.counter("isthmus_pushes_left_total", "Devices that nothing was pushed to, by reason.", ["reason": reason])
+        metrics.counter(
+            "isthmus_pushes_left_total", "Devices that nothing was pushed to, by reason.", ["reason": reason])
     }
 }

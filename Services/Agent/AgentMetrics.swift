@@ -21,6 +21,7 @@ struct AgentMetrics: Sendable {
 
     /// States that were sent to no Island.
     func withoutIsland(_ reason: String) -> Counter {
-        metrics.counter("isthmus_agent_without_island_total", "States for which no Island was attempted.", ["reason": reason])
+        metrics.counter(
+            "isthmus_agent_without_island_total", "States for which no Island was attempted.", ["reason": reason])
     }
 }

@@ -17,6 +17,10 @@ enum AgentMigrations {
                 CREATE TABLE outbox (
                     event_key TEXT NOT NULL, position INTEGER NOT NULL, sealed BLOB NOT NULL,
                     PRIMARY KEY (event_key, position)) WITHOUT ROWID;
+                CREATE TABLE replaced_state (
+                    event_key TEXT PRIMARY KEY, user_key BLOB NOT NULL, replaced_at INTEGER NOT NULL,
+                    sealed BLOB NOT NULL) WITHOUT ROWID;
+                CREATE INDEX replaced_state_user ON replaced_state (user_key);
                 """,
             postgres: """
                 CREATE TABLE inbox (event_key TEXT PRIMARY KEY, seen_at BIGINT NOT NULL);
@@ -28,6 +32,10 @@ enum AgentMigrations {
                 CREATE TABLE outbox (
                     event_key TEXT NOT NULL, position BIGINT NOT NULL, sealed BYTEA NOT NULL,
                     PRIMARY KEY (event_key, position));
+                CREATE TABLE replaced_state (
+                    event_key TEXT PRIMARY KEY, user_key BYTEA NOT NULL, replaced_at BIGINT NOT NULL,
+                    sealed BYTEA NOT NULL);
+                CREATE INDEX replaced_state_user ON replaced_state (user_key);
                 """)
     ]
 }

@@ -24,12 +24,14 @@ struct AgentSettings: ServiceSettings {
         cacheKeys = settings.cacheKeys()
         databaseURL = settings.optional(
             "DATABASE_URL", "sqlite:PATH, or postgres://… when several replicas share it",
-            default: "sqlite:agent.sqlite") { $0 }
+            default: "sqlite:agent.sqlite"
+        ) { $0 }
         metricsListen = settings.metricsListen(default: "127.0.0.1:9081")
         agent = settings.optional("AGENT", "who answers: coach", default: "coach", AgentChoice.agent(named:))
         sessionIdle = settings.duration(
             "SESSION_IDLE", "the silence after which a session is over and its card goes", default: "30m")
-        staleAfter = settings.duration("STALE_AFTER", "after which a state that got no newer looks stale", default: "1h")
+        staleAfter = settings.duration(
+            "STALE_AFTER", "after which a state that got no newer looks stale", default: "1h")
         logLevel = settings.logLevel()
     }
 }

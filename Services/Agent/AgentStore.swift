@@ -20,11 +20,20 @@ final class AgentStore: Sendable {
 
     /// The outcome of an event, to be stored as a whole.
     struct Commit: Sendable {
-        /// The event's keys: a copy is recognised by any of them. The first one carries the outbox.
+        /// The event's keys: a copy is recognised by any of them.
+        ///
+        /// The first one carries the outbox.
         let eventKeys: [String]
         /// The version that the state was loaded with.
         let version: Int64
-        let state: UserState
+        /// Whose state it is.
+        let handle: String
+        /// `nil`: nothing is kept of the user any more.
+        let state: UserState?
+        /// A state that had to make way, for the record.
+        var replaced: UserState?
+        /// Whether the replaced states of the user go as well.
+        var forgetsReplaced = false
         let partition: Int
         let dueAt: Timestamp?
         let outgoing: [Outgoing]
@@ -146,7 +155,7 @@ final class AgentStore: Sendable {
     private static func commit(
         _ commit: Commit, _ transaction: Transaction, _ hashKey: HMACKey, _ keyring: Keyring
     ) throws -> CommitResult {
-        let userKey = hashKey.authenticate(Array(commit.state.handle.utf8))
+        let userKey = hashKey.authenticate(Array(commit.handle.utf8))
         for (index, key) in commit.eventKeys.enumerated() {
             _ = try transaction.run(
                 "INSERT INTO inbox (event_key, seen_at) VALUES ($1, $2) ON CONFLICT DO NOTHING",
@@ -158,8 +167,19 @@ final class AgentStore: Sendable {
         guard try write(commit, userKey, transaction, keyring) else {
             return try takeBack(commit.eventKeys[...], transaction)
         }
+        let key = commit.eventKeys[0]
+        if commit.forgetsReplaced {
+            _ = try transaction.run("DELETE FROM replaced_state WHERE user_key = $1", [.blob(userKey)])
+        }
+        if let replaced = commit.replaced {
+            _ = try transaction.run(
+                "INSERT INTO replaced_state (event_key, user_key, replaced_at, sealed) VALUES ($1, $2, $3, $4)",
+                [
+                    .text(key), .blob(userKey), .integer(commit.at.millisecondsSince1970),
+                    .blob(try sealed(replaced, userKey, keyring)),
+                ])
+        }
         for (position, outgoing) in commit.outgoing.enumerated() {
-            let key = commit.eventKeys[0]
             _ = try transaction.run(
                 "INSERT INTO outbox (event_key, position, sealed) VALUES ($1, $2, $3)",
                 [.text(key), .integer(position), .blob(try sealed(outgoing, Array(key.utf8), keyring))])
@@ -177,9 +197,15 @@ final class AgentStore: Sendable {
     private static func write(
         _ commit: Commit, _ userKey: [UInt8], _ transaction: Transaction, _ keyring: Keyring
     ) throws -> Bool {
+        guard let state = commit.state else {
+            _ = try transaction.run(
+                "DELETE FROM user_state WHERE user_key = $1 AND version = $2",
+                [.blob(userKey), .integer(commit.version)])
+            return commit.version == 0 || transaction.changes == 1
+        }
         let values: [DatabaseValue] = [
             .blob(userKey), .integer(commit.version + 1), .integer(commit.partition),
-            .optional(commit.dueAt?.millisecondsSince1970), .blob(try sealed(commit.state, userKey, keyring)),
+            .optional(commit.dueAt?.millisecondsSince1970), .blob(try sealed(state, userKey, keyring)),
         ]
         if commit.version == 0 {
             _ = try transaction.run(

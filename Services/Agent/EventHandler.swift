@@ -53,14 +53,16 @@ final class EventHandler: Sendable {
             }
             failures += 1
             counts.retried.increment()
-            guard await item.stop.sleep(for: backoff.delay(after: failures)) else { return .handBack(retryAfter: .zero) }
+            guard await item.stop.sleep(for: backoff.delay(after: failures)) else {
+                return .handBack(retryAfter: .zero)
+            }
             guard monotonicSeconds() - began < Self.patience else { return .handBack(retryAfter: .seconds(5)) }
         }
     }
 
     private func work(_ event: CloudEvent<InboundEvent>) async throws {
         let record = try await registry.lookup(event.data.handle)
-        if record.canonicalHandle != event.data.handle, !event.data.isPassedOn {
+        if record.canonicalHandle != event.data.handle, !event.data.isPassedOn, event.data.isFromUser {
             return try await passOn(event, to: record.canonicalHandle)
         }
         while true {
@@ -75,8 +77,9 @@ final class EventHandler: Sendable {
             let input = Turn.Input(event: event, eventKey: keys[0], record: record, now: now)
             let outcome = try await turn.take(input, before)
             let commit = AgentStore.Commit(
-                eventKeys: keys, version: loaded.version, state: outcome.state,
-                partition: Partition.of(outcome.state.handle, among: partitions),
+                eventKeys: keys, version: loaded.version, handle: before.handle,
+                state: outcome.isGone ? nil : outcome.state, replaced: outcome.replaced,
+                forgetsReplaced: event.data.isErasure, partition: Partition.of(before.handle, among: partitions),
                 dueAt: turn.rules.dueAt(outcome.state.session), outgoing: outcome.outgoing, at: now)
             // A conflict means that another replica had the event too, or one of the same user before it.
             guard try await store.commit(commit) == .committed else { continue }
@@ -131,5 +134,19 @@ final class EventHandler: Sendable {
             counts.refused.increment()
             log.error("content state refused, the last good one stays", ["event": event.id, "error": "\(refusal)"])
         }
+    }
+}
+
+extension InboundEvent {
+    /// Whether a person or the customer's backend caused it: such an event follows the user to their canonical handle.
+    fileprivate var isFromUser: Bool {
+        switch content {
+        case .message, .reaction, .edit, .custom: true
+        case .sessionDue, .islandReachable, .identityChanged, .stateMoved: false
+        }
+    }
+
+    fileprivate var isErasure: Bool {
+        if case .identityChanged(let change) = content { change.isErased == true } else { false }
     }
 }

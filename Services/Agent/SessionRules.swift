@@ -13,7 +13,8 @@ struct SessionRules: Sendable {
     /// The session that an event at `now` belongs to: the open one, or a new one.
     ///
     /// - Parameter eventKey: Gives a new session its id, so that a second try makes the same one.
-    func session(_ current: UserState.Session?, at now: Timestamp, eventKey: String) -> (UserState.Session, isNew: Bool) {
+    func session(_ current: UserState.Session?, at now: Timestamp, eventKey: String) -> (UserState.Session, isNew: Bool)
+    {
         if var session = current, session.isOpen, now < idleEnd(session) {
             session.lastActivityAt = max(session.lastActivityAt, now)
             return (session, false)

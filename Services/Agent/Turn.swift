@@ -22,6 +22,10 @@ struct Turn: Sendable {
 
     struct Outcome: Sendable {
         var state: UserState
+        /// Nothing is kept under the handle any more: the state has moved or is to be forgotten.
+        var isGone = false
+        /// A state that had to make way; it is kept for the record.
+        var replaced: UserState?
         var outgoing: [Outgoing] = []
         /// Why the agent's state was refused, if it was.
         var refusal: ContentStateError?
@@ -52,7 +56,14 @@ struct Turn: Sendable {
         let now: Timestamp
     }
 
-    func take(_ input: Input, _ state: UserState) async throws -> Outcome {
+    func take(_ input: Input, _ stored: UserState) async throws -> Outcome {
+        let (state, replaced) = Identity.settle(stored, for: input.record)
+        var outcome = try await take(input, current: state)
+        outcome.replaced = outcome.replaced ?? replaced
+        return outcome
+    }
+
+    private func take(_ input: Input, current state: UserState) async throws -> Outcome {
         switch input.event.data.content {
         case .message(let message):
             var state = state
@@ -75,8 +86,22 @@ struct Turn: Sendable {
                 receivedAt: custom.receivedAt)
         case .sessionDue(let due): return try await sessionDue(due, input, state)
         case .islandReachable(let reachable): return try showAgain(reachable, input, state)
-        case .identityChanged: return Outcome(state: state)
+        case .identityChanged(let change):
+            return try Identity.move(state, as: change, eventKey: input.eventKey, partitions: partitions, at: input.now)
+        case .stateMoved(let moved):
+            var outcome = try Identity.adopt(moved, beside: state, for: input.record)
+            // The user may have become known in the middle of a session: now there are Islands to show it on.
+            if outcome.replaced == nil, isInAfterlife(outcome.state, at: input.now) {
+                try publishIsland(input, &outcome, alert: nil, priority: AgentPriority.now.rawValue, nil)
+            }
+            return outcome
         }
+    }
+
+    /// Whether there may be a card of the user's last session on some phone.
+    private func isInAfterlife(_ state: UserState, at now: Timestamp) -> Bool {
+        guard let session = state.session else { return false }
+        return session.isOpen || now < session.lastActivityAt + Self.afterlife
     }
 
     private func respond(
@@ -211,10 +236,9 @@ struct Turn: Sendable {
     /// A token came in: the state that should be on the Island goes out once more, unchanged.
     private func showAgain(_ reachable: IslandReachable, _ input: Input, _ state: UserState) throws -> Outcome {
         var outcome = Outcome(state: state)
-        guard let session = state.session, let island = state.island,
-            island.attributesType == reachable.attributesType,
-            session.isOpen || input.now < session.lastActivityAt + Self.afterlife
-        else { return outcome }
+        guard state.island?.attributesType == reachable.attributesType, isInAfterlife(state, at: input.now) else {
+            return outcome
+        }
         try publishIsland(input, &outcome, alert: nil, priority: AgentPriority.now.rawValue, nil)
         return outcome
     }

@@ -4,6 +4,8 @@ import Shared
 struct UserState: Codable, Sendable, Equatable {
     /// The canonical handle: a session's end must be able to find the user's partition by itself.
     var handle: String
+    /// Who the registry said it is; `nil` until it knows.
+    var userID: String?
     /// The agent's own model of the user, JSON text; `nil` before the first event.
     var model: String?
     var session: Session?

@@ -30,7 +30,9 @@ enum LinqWebhook {
     static func read(_ body: [UInt8], webhookID: String?, receivedAt: Timestamp) -> LinqWebhook {
         do {
             let payload = try JSONDecoder().decode(LinqPayload.self, from: Data(body))
-            guard let type = payload.event_type, !type.isEmpty else { throw Missing(path: "event_type", expected: "a text") }
+            guard let type = payload.event_type, !type.isEmpty else {
+                throw Missing(path: "event_type", expected: "a text")
+            }
             guard isActedOn(type) else { return .ignored(type: type, why: .notActedOn) }
             guard let data = payload.data else { throw Missing(path: "data", expected: "an object") }
             guard let id = payload.event_id ?? webhookID, !id.isEmpty else {

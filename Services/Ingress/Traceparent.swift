@@ -9,7 +9,8 @@ enum Traceparent {
     }
 
     private static func valid(_ traceID: String?) -> String? {
-        guard let traceID, traceID.utf8.count == 32, let bytes = [UInt8](hex: traceID), bytes.contains(where: { $0 != 0 })
+        guard let traceID, traceID.utf8.count == 32, let bytes = [UInt8](hex: traceID),
+            bytes.contains(where: { $0 != 0 })
         else { return nil }
         return traceID.lowercased()
     }

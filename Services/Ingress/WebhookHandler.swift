@@ -28,7 +28,8 @@ final class WebhookHandler: Sendable {
     private let unavailable: Counter
 
     init(
-        secrets: [WebhookSecret], publisher: AMQPPublisher, partitions: Int, clock: WallClock, log: Log, metrics: Metrics
+        secrets: [WebhookSecret], publisher: AMQPPublisher, partitions: Int, clock: WallClock, log: Log,
+        metrics: Metrics
     ) {
         signature = WebhookSignature(secrets: secrets)
         self.publisher = publisher
@@ -104,7 +105,8 @@ final class WebhookHandler: Sendable {
         _ body: [UInt8], id: String?, reason: String, at receivedAt: Timestamp, _ responder: HTTPResponder
     ) {
         let message = AMQPMessage(
-            id: id ?? UUID().uuidString.lowercased(), type: "linq.webhook.unreadable", timestamp: receivedAt.secondsSince1970,
+            id: id ?? UUID().uuidString.lowercased(), type: "linq.webhook.unreadable",
+            timestamp: receivedAt.secondsSince1970,
             contentType: "application/json",
             headers: ["isthmus-reason": reason, "isthmus-service": "ingress"], body: body)
         publisher.publish(message, exchange: Topology.parkedExchange, routingKey: Stage.inbound.rawValue) {
@@ -126,7 +128,8 @@ final class WebhookHandler: Sendable {
 
     private func count(ignored type: String, _ why: LinqWebhook.Ignored) {
         // The type comes from outside: only one that looks like Linq's own becomes a label.
-        let isPlain = type.utf8.count <= 64 && type.utf8.allSatisfy { $0 == 0x2E || $0 == 0x5F || (0x61...0x7A).contains($0) }
+        let isPlain =
+            type.utf8.count <= 64 && type.utf8.allSatisfy { $0 == 0x2E || $0 == 0x5F || (0x61...0x7A).contains($0) }
         metrics.counter(
             "isthmus_ingress_ignored_total", "Genuine webhooks that need no action, by type.",
             ["type": isPlain ? type : "other", "why": why.rawValue]

@@ -9,7 +9,9 @@ struct WebhookSecret: Sendable {
     /// Linq's older scheme: the key is the whole text, prefix and all.
     let legacy: HMACKey
 
-    /// Reads `whsec_` and base64, padded or not; the prefix may be missing. `nil` if there is no key in it.
+    /// Reads `whsec_` and base64, padded or not; the prefix may be missing.
+    ///
+    /// `nil` if there is no key in it.
     init?(_ text: String) {
         let prefix = "whsec_"
         var encoded = text.hasPrefix(prefix) ? text.dropFirst(prefix.count) : text[...]

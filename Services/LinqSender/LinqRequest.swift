@@ -53,6 +53,7 @@ struct LinqRequest: Sendable {
     }
 
     private static func escaped(_ segment: String) -> String {
-        segment.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(CharacterSet(charactersIn: "-_.~"))) ?? ""
+        segment.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(CharacterSet(charactersIn: "-_.~")))
+            ?? ""
     }
 }

@@ -92,7 +92,8 @@ final class ReplySender: Sendable {
     }
 
     private func count(_ outcome: String) {
-        metrics.counter("isthmus_linq_requests_total", "Requests to Linq, by outcome.", ["outcome": outcome]).increment()
+        metrics.counter("isthmus_linq_requests_total", "Requests to Linq, by outcome.", ["outcome": outcome])
+            .increment()
     }
 
     private func note(_ reply: ReplyRequest) {

@@ -40,8 +40,6 @@ enum JSONValue: Sendable, Equatable {
         return value
     }
 
-    var isNull: Bool { self == .null }
-
     /// As compact JSON text, the keys in alphabetical order.
     var text: String {
         switch self {

@@ -69,8 +69,7 @@ final class SimulatorServer: Sendable {
             registryURL: config.registryURL, backendKey: config.backendKey, signIn: signIn, http: http, log: log)
         let phones = Phones(
             app: app,
-            settings: PhoneSettings(
-                bundleID: config.bundleID, environment: config.environment, attributesTypes: config.attributesTypes),
+            settings: PhoneSettings(environment: config.environment, attributesTypes: config.attributesTypes),
             clock: clock
         ) { relay.touch(userID: $0) }
         guard let secret = config.webhookSecrets.first, let signature = WebhookSignature(secret: secret.reveal()) else {

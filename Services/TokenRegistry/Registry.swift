@@ -133,6 +133,13 @@ struct Registry: Sendable {
         await orders.close()
     }
 
+    /// Publishes what is left, if that can be done now; otherwise the next start does it.
+    func flush() async {
+        do { _ = try await outbox.workBatch() } catch {
+            log.warning("outbox left as it is", ["error": "\(error)"])
+        }
+    }
+
     /// In reverse order of opening.
     func close() async {
         await consumer.close()

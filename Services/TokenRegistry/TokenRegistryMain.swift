@@ -39,6 +39,7 @@ struct TokenRegistryMain {
         await server.drain(within: drainTime)
         work.cancel()
         await work.value
+        await registry.flush()
         server.close()
         await registry.close()
         admin.close()

@@ -10,7 +10,9 @@ public struct DesiredIsland: Sendable, Equatable, Codable {
     public let sessionStartedAt: Timestamp
     /// Which card of the session this is: 0, and one more at each renewal.
     public let generation: Int
-    /// `aps.timestamp`, UNIX seconds: rises with every state of this user and kind. The newest wins.
+    /// `aps.timestamp`, UNIX seconds: rises with every state of this user and kind.
+    ///
+    /// The newest wins.
     public let timestamp: Int64
     public let desired: Desired
     /// 10 for what the user just did, 5 for the rest.

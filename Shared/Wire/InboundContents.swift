@@ -10,7 +10,9 @@ public struct Chat: Sendable, Hashable, Codable {
     }
 }
 
-/// How a text travels. A service that this build does not know is kept by its name.
+/// How a text travels.
+///
+/// A service that this build does not know is kept by its name.
 public struct MessageService: RawRepresentable, Sendable, Hashable, Codable {
     public let rawValue: String
 
@@ -21,7 +23,9 @@ public struct MessageService: RawRepresentable, Sendable, Hashable, Codable {
     public static let rcs = MessageService(rawValue: "RCS")
 }
 
-/// A piece of a message. A type that this build does not know keeps its name and nothing else.
+/// A piece of a message.
+///
+/// A type that this build does not know keeps its name and nothing else.
 public struct MessagePart: Sendable, Equatable, Codable {
     /// "text", "media", "link", or what Linq sends next.
     public let type: String
@@ -179,14 +183,30 @@ public struct IslandReachable: Sendable, Equatable, Codable {
     }
 }
 
-/// A handle is somebody else's now, or has become known.
+/// A handle is somebody else's now, or has become known, or its user's state is kept elsewhere from now on.
 public struct IdentityChanged: Sendable, Equatable, Codable {
     public let userID: String?
     /// The handle whose partition keeps the user's state.
     public let canonicalHandle: String
+    /// The user is to be forgotten, with all that is kept of them; absent otherwise.
+    public let isErased: Bool?
 
-    public init(userID: String?, canonicalHandle: String) {
+    public init(userID: String?, canonicalHandle: String, isErased: Bool? = nil) {
         self.userID = userID
         self.canonicalHandle = canonicalHandle
+        self.isErased = isErased
+    }
+}
+
+/// A user's state on its way from the partition of another handle of theirs.
+public struct StateMoved: Sendable, Equatable, Codable {
+    /// The handle that it was kept under.
+    public let from: String
+    /// The agent's own JSON, nobody else's matter.
+    public let state: String
+
+    public init(from: String, state: String) {
+        self.from = from
+        self.state = state
     }
 }

@@ -3,7 +3,9 @@ public struct InboundEvent: Sendable, Equatable {
     /// The partition key: the sender's handle (E.164 or lower-case e-mail), or the user's canonical handle once
     /// the agent has passed the event on.
     public let handle: String
-    /// Whether the agent has already passed this on from another handle of the same user. It does so once at most.
+    /// Whether the agent has already passed this on from another handle of the same user.
+    ///
+    /// It does so once at most.
     public let isPassedOn: Bool
     public let content: Content
 
@@ -28,6 +30,8 @@ public struct InboundEvent: Sendable, Equatable {
         case islandReachable(IslandReachable)
         /// The user's handle, canonical handle or user id is not what it was.
         case identityChanged(IdentityChanged)
+        /// The state of a user whose canonical handle this has become.
+        case stateMoved(StateMoved)
     }
 
     /// The event's type on the wire.
@@ -41,6 +45,7 @@ public struct InboundEvent: Sendable, Equatable {
         case sessionDue = "isthmus.session.due.v1"
         case islandReachable = "isthmus.island.reachable.v1"
         case identityChanged = "isthmus.identity.changed.v1"
+        case stateMoved = "isthmus.state.moved.v1"
     }
 }
 
@@ -54,6 +59,7 @@ extension InboundEvent.Content {
         case .sessionDue: .sessionDue
         case .islandReachable: .islandReachable
         case .identityChanged: .identityChanged
+        case .stateMoved: .stateMoved
         }
     }
 }
@@ -73,6 +79,7 @@ extension InboundEvent: Encodable, WirePayload {
         case .sessionDue(let value): try container.encode(value, forKey: .content)
         case .islandReachable(let value): try container.encode(value, forKey: .content)
         case .identityChanged(let value): try container.encode(value, forKey: .content)
+        case .stateMoved(let value): try container.encode(value, forKey: .content)
         }
     }
 
@@ -88,6 +95,7 @@ extension InboundEvent: Encodable, WirePayload {
             case .sessionDue: .sessionDue(try container.decode(SessionDue.self, forKey: .content))
             case .islandReachable: .islandReachable(try container.decode(IslandReachable.self, forKey: .content))
             case .identityChanged: .identityChanged(try container.decode(IdentityChanged.self, forKey: .content))
+            case .stateMoved: .stateMoved(try container.decode(StateMoved.self, forKey: .content))
             }
         return InboundEvent(
             handle: try container.decode(String.self, forKey: .handle),

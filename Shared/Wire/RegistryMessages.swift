@@ -42,7 +42,9 @@ public struct RegistryStartAnswer: Sendable, Equatable, Codable {
     }
 }
 
-/// What the pusher learned from APNs and the registry has to remember. Each may come twice and changes nothing then.
+/// What the pusher learned from APNs and the registry has to remember.
+///
+/// Each may come twice and changes nothing then.
 public enum RegistryCommand: Sendable, Equatable {
     /// APNs gave a definite answer that no card was started: the fence is lifted.
     case startRefused(RegistryStart)

@@ -1,10 +1,14 @@
 /// All that the registry knows about whom a handle belongs to: the answer to a look-up, and what the cache keeps.
 public struct RegistryRecord: Sendable, Equatable, Codable {
-    /// Grows with every change of the user; of two answers the one with the larger generation is the newer. 0: unknown.
+    /// Grows with every change of the user; of two answers the one with the larger generation is the newer.
+    ///
+    /// 0: unknown.
     public let generation: Int64
     /// `nil` if nobody has registered the handle.
     public let userID: String?
-    /// The handle whose partition keeps the user's state. An unknown handle is its own.
+    /// The handle whose partition keeps the user's state.
+    ///
+    /// An unknown handle is its own.
     public let canonicalHandle: String
     public let devices: [Device]
 
@@ -81,7 +85,9 @@ public struct RegistryRecord: Sendable, Equatable, Codable {
         }
     }
 
-    /// Where a card stands. A state that this build does not know is kept by its name.
+    /// Where a card stands.
+    ///
+    /// A state that this build does not know is kept by its name.
     public struct State: RawRepresentable, Sendable, Hashable, Codable {
         public let rawValue: String
 

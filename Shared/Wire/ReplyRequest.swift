@@ -3,7 +3,9 @@ public struct ReplyRequest: Sendable, Equatable, Codable {
     public let chat: Chat
     /// The handle to address in a direct chat.
     public let to: String
-    /// Linq's `idempotency_key`: the same on every try of this reply, never shared with another. At most 255 characters.
+    /// Linq's `idempotency_key`: the same on every try of this reply, never shared with another.
+    ///
+    /// At most 255 characters.
     public let idempotencyKey: String
     public let parts: [MessagePart]
     /// The message that this answers in its thread.

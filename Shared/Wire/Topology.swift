@@ -77,7 +77,9 @@ public struct Topology: Sendable, Equatable {
     }
 
     /// Single active consumer and a delivery limit keep the order: without a limit, a message that is handed back goes
-    /// to the tail. Rejected publishes and at-least-once dead-lettering keep everything: each needs the other.
+    /// to the tail.
+    ///
+    /// Rejected publishes and at-least-once dead-lettering keep everything: each needs the other.
     private static func partitionArguments(_ stage: Stage) -> [String: Argument] {
         [
             "x-queue-type": .text("quorum"),

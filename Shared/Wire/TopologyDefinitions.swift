@@ -39,7 +39,9 @@ extension Topology {
         let arguments: [String: String] = [:]
     }
 
-    /// The topology in RabbitMQ's definitions format, as `load_definitions` reads it. Users are somebody else's matter.
+    /// The topology in RabbitMQ's definitions format, as `load_definitions` reads it.
+    ///
+    /// Users are somebody else's matter.
     public func definitions(vhost: String) throws -> Data {
         let definitions = Definitions(
             vhosts: [Name(name: vhost)],

@@ -14,7 +14,9 @@ import Testing
         APNSAnswer(status: status, retryAfter: retryAfter, body: Array(body.utf8), now: now).meaning
     }
 
-    private func meaning(_ status: Int, reason: String) -> APNSAnswer.Meaning { meaning(status, "{\"reason\":\"\(reason)\"}") }
+    private func meaning(_ status: Int, reason: String) -> APNSAnswer.Meaning {
+        meaning(status, "{\"reason\":\"\(reason)\"}")
+    }
 
     @Test func `every status and reason that Apple lists has its action`() {
         #expect(meaning(200) == .accepted)

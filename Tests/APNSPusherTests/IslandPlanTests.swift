@@ -43,8 +43,10 @@ import Testing
     }
 
     private func steps(_ desired: DesiredIsland, _ devices: Device...) -> [IslandPlan.Step] {
-        IslandPlan(desired, RegistryRecord(generation: 1, userID: "u", canonicalHandle: "+12025559876", devices: devices))
-            .steps
+        IslandPlan(
+            desired, RegistryRecord(generation: 1, userID: "u", canonicalHandle: "+12025559876", devices: devices)
+        )
+        .steps
     }
 
     @Test func `a device without a card gets a start`() {
@@ -106,7 +108,8 @@ import Testing
     }
 
     @Test func `another kind's tokens and cards are left alone`() {
-        let phone = device(tokens: [token(type: "OrderAttributes")], cards: [card("s1", .live, type: "OrderAttributes")])
+        let phone = device(
+            tokens: [token(type: "OrderAttributes")], cards: [card("s1", .live, type: "OrderAttributes")])
         #expect(steps(desired(), phone) == [.leave(.noToken)])
         #expect(steps(desired(ends: true), phone) == [.leave(.nothingToEnd)])
     }
@@ -123,7 +126,9 @@ import Testing
 }
 
 @Suite struct `Superseded islands` {
-    private func event(_ timestamp: Int64, alert: Bool = false, type: String = "CoachAttributes") -> CloudEvent<DesiredIsland> {
+    private func event(_ timestamp: Int64, alert: Bool = false, type: String = "CoachAttributes") -> CloudEvent<
+        DesiredIsland
+    > {
         let card = DesiredIsland.Card(
             contentState: "{}", staleDate: 0, alert: alert ? DesiredIsland.Alert(title: "t", body: "b") : nil)
         let time = Timestamp(millisecondsSince1970: 0)

@@ -41,7 +41,8 @@ import Testing
             chat: Chat(id: "c", isGroup: false), to: "+15550000001", idempotencyKey: id,
             parts: [MessagePart(type: "text", value: "hi")], receivedAt: nil, expiresAt: time)
         return try Outgoing(
-            reply, type: ReplyRequest.type, id: id, to: .replies, key: "c", partitions: 16, time: time, traceparent: nil)
+            reply, type: ReplyRequest.type, id: id, to: .replies, key: "c", partitions: 16, time: time, traceparent: nil
+        )
     }
 
     private func commit(
@@ -55,17 +56,21 @@ import Testing
             id: "s-\(handle)", startedAt: start, lastActivityAt: start, cardGeneration: 0, cardStartedAt: start,
             isOpen: true, isByIMessage: true)
         return AgentStore.Commit(
-            eventKeys: keys, version: version, state: state, partition: Partition.of(handle, among: 16),
+            eventKeys: keys, version: version, handle: handle, state: state, partition: Partition.of(handle, among: 16),
             dueAt: due.map { Timestamp(millisecondsSince1970: $0) }, outgoing: outgoing,
             at: Timestamp(millisecondsSince1970: 1000))
     }
 
-    @Test(.timeLimit(.minutes(2))) func `state and output are stored together, and a copy finds the output`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `state and output are stored together, and a copy finds the output`()
+        async throws
+    {
         try await onBoth { store, _ in
             let fresh = try await store.load(handle: "+15550000001", eventKeys: ["linq/1", "message/m1"])
             #expect(!fresh.isSeen && fresh.state == nil && fresh.version == 0)
             let out = [try outgoing("a"), try outgoing("b")]
-            #expect(try await store.commit(commit(["linq/1", "message/m1"], model: "{\"x\":1}", outgoing: out)) == .committed)
+            #expect(
+                try await store.commit(commit(["linq/1", "message/m1"], model: "{\"x\":1}", outgoing: out))
+                    == .committed)
 
             let copy = try await store.load(handle: "+15550000001", eventKeys: ["linq/1", "message/m1"])
             #expect(copy.isSeen && copy.version == 1)
@@ -142,6 +147,30 @@ import Testing
         }
     }
 
+    @Test(.timeLimit(.minutes(2))) func `a state that is gone is gone, and one that made way is kept`() async throws {
+        try await onBoth { store, database in
+            func replaced() async throws -> Int64 {
+                try await database.read { try $0.run("SELECT COUNT(*) AS n FROM replaced_state")[0].integer("n") }
+            }
+            _ = try await store.commit(commit(["linq/1"]))
+            let old = UserState(handle: "+15550000001")
+            let at = Timestamp(millisecondsSince1970: 1000)
+            let making = AgentStore.Commit(
+                eventKeys: ["e/2"], version: 1, handle: old.handle, state: old, replaced: old, partition: 0, dueAt: nil,
+                outgoing: [], at: at)
+            #expect(try await store.commit(making) == .committed)
+            #expect(try await replaced() == 1)
+            let erasing = AgentStore.Commit(
+                eventKeys: ["e/3"], version: 2, handle: old.handle, state: nil, forgetsReplaced: true, partition: 0,
+                dueAt: nil, outgoing: [], at: at)
+            #expect(try await store.commit(erasing) == .committed)
+            let loaded = try await store.load(handle: old.handle, eventKeys: [])
+            #expect(loaded.state == nil && loaded.version == 0)
+            #expect(try await replaced() == 0)
+            #expect(try await store.commit(commit(["linq/4"])) == .committed)
+        }
+    }
+
     @Test(.timeLimit(.minutes(2))) func `old events are forgotten, newer ones are not`() async throws {
         try await onBoth { store, _ in
             _ = try await store.commit(commit(["linq/1"]))
@@ -152,7 +181,9 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(2))) func `neither a handle nor a model is readable in the database's files`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `neither a handle nor a model is readable in the database's files`()
+        async throws
+    {
         let log = Log(service: "test", level: .error)
         try await TemporaryDirectory.with { directory in
             let database = try await Database.open("sqlite:\(directory)/a.sqlite", log: log, metrics: Metrics())

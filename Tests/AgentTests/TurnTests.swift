@@ -144,10 +144,13 @@ import Testing
         let reachable = IslandReachable(
             userID: "user-42", deviceID: "d", attributesType: "CoachAttributes", sessionID: first.state.session?.id)
         let again = try await take(.islandReachable(reachable), first.state, at: 5)
-        #expect(try islands(again).map(\.desired) == islands(first).map { island in
-            guard case .show(let card) = island.desired else { return island.desired }
-            return .show(DesiredIsland.Card(contentState: card.contentState, staleDate: card.staleDate, alert: nil))
-        })
+        #expect(
+            try islands(again).map(\.desired)
+                == islands(first).map { island in
+                    guard case .show(let card) = island.desired else { return island.desired }
+                    return .show(
+                        DesiredIsland.Card(contentState: card.contentState, staleDate: card.staleDate, alert: nil))
+                })
         #expect(try islands(again)[0].timestamp == islands(first)[0].timestamp)
         let other = IslandReachable(userID: "user-42", deviceID: "d", attributesType: "OrderAttributes", sessionID: nil)
         #expect(try await take(.islandReachable(other), first.state, at: 5).outgoing.isEmpty)

@@ -44,6 +44,14 @@ struct NGHTTPD {
         }
     }
 
+    /// Stops the process, and returns once it has stopped: its sockets stay open and nobody answers.
+    func freeze() async throws {
+        process.signal(SIGSTOP)
+        try await eventually("nghttpd has stopped") {
+            try String(contentsOfFile: "/proc/\(process.pid)/stat", encoding: .utf8).contains(") T ")
+        }
+    }
+
     func client(_ change: (inout HTTP2Client.Options) -> Void = { _ in }) throws -> HTTP2Client {
         try makeClient(port: port, caFile: caFile, change)
     }
@@ -101,7 +109,7 @@ struct NGHTTPD {
             try await Task.sleep(for: .milliseconds(500))
             #expect(client.isConnected)
             #expect(metrics.render().contains(#"isthmus_http2_connected_total{client="test"} 1"#))
-            server.process.signal(SIGSTOP)
+            try await server.freeze()
             try await eventually("the dead connection is noticed") { !client.isConnected }
             server.process.signal(SIGCONT)
             try await eventually("it works again") {
@@ -116,7 +124,7 @@ struct NGHTTPD {
             let client = try server.client { $0.pingTimeout = .milliseconds(300) }
             let get = HTTP2Request(method: "GET", path: "/hello")
             #expect(await outcome { try await client.send(get, within: .seconds(5)) } == "200")
-            server.process.signal(SIGSTOP)
+            try await server.freeze()
             #expect(await outcome { try await client.send(get, within: .milliseconds(100)) } == "unknown")
             try await eventually("the dead connection is noticed") { !client.isConnected }
             server.process.signal(SIGCONT)

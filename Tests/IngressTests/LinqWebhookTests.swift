@@ -7,7 +7,8 @@ import Testing
 @Suite struct `Linq webhook` {
     private static let at = Timestamp(millisecondsSince1970: 1_770_319_873_736)
 
-    private func read(_ data: String, type: String = "message.received", version: String = "2026-02-03") -> LinqWebhook {
+    private func read(_ data: String, type: String = "message.received", version: String = "2026-02-03") -> LinqWebhook
+    {
         let body = """
             {"api_version":"v3","webhook_version":"\(version)","event_type":"\(type)","event_id":"evt-1",
             "created_at":"2026-02-05T19:31:13.736444093Z","trace_id":"8af9171a45022df2eb74ba4e4c83be0f","data":\(data)}

@@ -4,7 +4,8 @@ import Testing
 @testable import LinqSender
 
 @Suite struct `Linq's answers` {
-    private func answer(_ status: Int, _ code: Int? = nil, headers: [(name: String, value: String)] = []) -> LinqAnswer {
+    private func answer(_ status: Int, _ code: Int? = nil, headers: [(name: String, value: String)] = []) -> LinqAnswer
+    {
         let body = code.map { "{\"success\":false,\"error\":{\"status\":\(status),\"code\":\($0)}}" } ?? ""
         return LinqAnswer(HTTPClientResponse(status: status, headers: headers, body: Array(body.utf8)))
     }
@@ -13,7 +14,10 @@ import Testing
         #expect(answer(status) == .accepted)
     }
 
-    @Test(arguments: [(400, 1001), (400, 1005), (404, 2001), (409, 2013), (409, 2023), (403, 2008), (403, 2026), (422, 4005), (404, 0)])
+    @Test(arguments: [
+        (400, 1001), (400, 1005), (404, 2001), (409, 2013), (409, 2023), (403, 2008), (403, 2026), (422, 4005),
+        (404, 0),
+    ])
     func `what can never go through is refused`(status: Int, code: Int) {
         #expect(answer(status, code) == .refused(reason: "\(status)/\(code)"))
     }
@@ -30,13 +34,17 @@ import Testing
     }
 
     @Test func `Retry-After is honoured, from the header or the body`() {
-        #expect(answer(429, 1007, headers: [(name: "retry-after", value: "45")]) == .later(after: .seconds(45), reason: "429/1007"))
+        #expect(
+            answer(429, 1007, headers: [(name: "retry-after", value: "45")])
+                == .later(after: .seconds(45), reason: "429/1007"))
         let body = #"{"success":false,"error":{"status":429,"code":1007,"retry_after":7}}"#
         #expect(
             LinqAnswer(HTTPClientResponse(status: 429, headers: [], body: Array(body.utf8)))
                 == .later(after: .seconds(7), reason: "429/1007"))
         for odd in ["-1", "0", "soon", "nan"] {
-            #expect(answer(429, 1007, headers: [(name: "retry-after", value: odd)]) == .later(after: nil, reason: "429/1007"))
+            #expect(
+                answer(429, 1007, headers: [(name: "retry-after", value: odd)])
+                    == .later(after: nil, reason: "429/1007"))
         }
     }
 
@@ -49,7 +57,8 @@ import Testing
 
     @Test func `an HTML page counts by its status`() {
         let page = Array("<!DOCTYPE html><html>".utf8)
-        #expect(LinqAnswer(HTTPClientResponse(status: 502, headers: [], body: page)) == .later(after: nil, reason: "502"))
+        #expect(
+            LinqAnswer(HTTPClientResponse(status: 502, headers: [], body: page)) == .later(after: nil, reason: "502"))
         #expect(LinqAnswer(HTTPClientResponse(status: 404, headers: [], body: page)) == .refused(reason: "404"))
     }
 }

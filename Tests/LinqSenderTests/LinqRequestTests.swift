@@ -7,7 +7,8 @@ import Testing
 @testable import LinqSender
 
 @Suite struct `Linq request` {
-    private let request = LinqRequest(baseURL: "https://api.example/api/partner", token: Secret("t0k"), replyVia: .messages)
+    private let request = LinqRequest(
+        baseURL: "https://api.example/api/partner", token: Secret("t0k"), replyVia: .messages)
 
     private func reply(group: Bool = false) -> ReplyRequest {
         ReplyRequest(

@@ -43,6 +43,10 @@ struct WireFixtureTests {
         try check("island-reachable", InboundEvent(handle: handle, content: .islandReachable(reachable)))
         let changed = IdentityChanged(userID: "user-42", canonicalHandle: handle)
         try check("identity-changed", InboundEvent(handle: "sam@example.com", content: .identityChanged(changed)))
+        let erased = IdentityChanged(userID: nil, canonicalHandle: handle, isErased: true)
+        try check("identity-erased", InboundEvent(handle: handle, content: .identityChanged(erased)))
+        let moved = StateMoved(from: "sam@example.com", state: #"{"handle":"sam@example.com"}"#)
+        try check("state-moved", InboundEvent(handle: handle, isPassedOn: true, content: .stateMoved(moved)))
     }
 
     @Test func `replies and Islands`() throws {
@@ -85,7 +89,7 @@ struct WireFixtureTests {
 
     @Test func `every type has a golden file`() throws {
         let types = try Set(Fixture.names(in: "Wire").map { try type(of: Fixture.bytes("Wire/\($0)")) })
-        #expect(types.count == 17)
+        #expect(types.count == 18)
     }
 
     @Test(arguments: [

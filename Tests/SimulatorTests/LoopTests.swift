@@ -96,6 +96,19 @@ import Testing
         }
     }
 
+    @Test func `somebody whom the registry does not take is tried again with the next text`() async throws {
+        try await Rig.with { rig in
+            rig.services.refuseRegistrations(true)
+            let text: JSONValue = ["from": "+12025550123", "text": "hi"]
+            let refused = try await rig.control("POST", "/texts", text)
+            #expect(refused.status == 502)
+            #expect(rig.services.webhooks.isEmpty)
+            rig.services.refuseRegistrations(false)
+            #expect(try await rig.control("POST", "/texts", text).status == 202)
+            #expect(try await rig.phone(of: "+12025550123")["startTokens"] != nil)
+        }
+    }
+
     @Test func `a swiped card is told to the registry`() async throws {
         try await Rig.with { rig in
             answerEverything(rig)

@@ -183,8 +183,16 @@ final class Services: Sendable {
     private struct State {
         var requests: [Request] = []
         var statuses: [Int] = []
+        var refusesRegistrations = false
         var onWebhook: (@Sendable (Request) async -> Void)?
         var tasks: [Task<Void, Never>] = []
+
+        /// Notes a request and says how to answer it.
+        mutating func take(_ request: Request) -> (status: Int, action: (@Sendable (Request) async -> Void)?) {
+            requests.append(request)
+            guard request.path == "/webhook" else { return (refusesRegistrations ? 401 : 200, nil) }
+            return (statuses.isEmpty ? 200 : statuses.removeFirst(), onWebhook)
+        }
     }
 
     init(log: Log) throws {
@@ -195,12 +203,7 @@ final class Services: Sendable {
         ) { request, responder in
             let noted = Request(
                 method: request.method, path: request.path, body: request.body, headers: request.headers)
-            let (status, action) = state.withLock { state in
-                state.requests.append(noted)
-                let isWebhook = noted.path == "/webhook"
-                let status = isWebhook && !state.statuses.isEmpty ? state.statuses.removeFirst() : 200
-                return (status, isWebhook ? state.onWebhook : nil)
-            }
+            let (status, action) = state.withLock { $0.take(noted) }
             if status == 0 { return responder.abort() }
             responder.respond(.json(status, Array("{}".utf8)))
             if let action { state.withLock { $0.tasks.append(Task { await action(noted) }) } }
@@ -213,6 +216,9 @@ final class Services: Sendable {
 
     /// The next webhooks are answered with these statuses (0: the connection is closed), later ones with 200.
     func answer(_ statuses: [Int]) { state.withLock { $0.statuses = statuses } }
+
+    /// Whether whatever is not a webhook is answered with 401.
+    func refuseRegistrations(_ refuses: Bool) { state.withLock { $0.refusesRegistrations = refuses } }
 
     /// What an agent behind the webhook does.
     func onWebhook(_ action: @escaping @Sendable (Request) async -> Void) { state.withLock { $0.onWebhook = action } }

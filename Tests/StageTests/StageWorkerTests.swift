@@ -55,7 +55,8 @@ import Testing
         private let running: Task<Void, Never>
 
         init(
-            _ name: String, _ server: RabbitMQServer, _ handle: @escaping @Sendable (CloudEvent<ReplyRequest>) async -> Verdict
+            _ name: String, _ server: RabbitMQServer,
+            _ handle: @escaping @Sendable (CloudEvent<ReplyRequest>) async -> Verdict
         ) async throws {
             let log = Log(service: name, level: .error)
             connections = StageConnections(
@@ -198,7 +199,11 @@ import Testing
             let refusals = Locked(3)
             let worked = Locked<[Int]>([])
             let replica = try await Replica("only", server) { event in
-                if number(event) == 2, refusals.withLock({ left in defer { left -= 1 }; return left > 0 }) {
+                if number(event) == 2,
+                    refusals.withLock({ left in
+                        defer { left -= 1 }; return left > 0
+                    })
+                {
                     return .handBack(retryAfter: .milliseconds(50))
                 }
                 worked.withLock { $0.append(number(event)) }

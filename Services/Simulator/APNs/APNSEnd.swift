@@ -190,7 +190,7 @@ final class APNSEnd: Sendable {
         switch phones.standing(of: checked.token) {
         case .unknown: throw .badDeviceToken
         case .dead(let death, let since): throw .gone(death, since: since)
-        case .alive(let environment, _) where environment != self.environment: throw .badDeviceToken
+        case .alive(let environment) where environment != self.environment: throw .badDeviceToken
         case .alive: break
         }
         guard checked.topic == topic else { throw .deviceTokenNotForTopic }

@@ -4,6 +4,19 @@ import Runtime
 import Shared
 
 /// The simulator's own API, for `./run say`, for tests and for the page.
+///
+/// JSON in, JSON out.
+///
+/// - `POST /control/texts`: somebody writes (`InboundText`) → 202 with the ids.
+/// - `POST /control/say`: writes and waits for reply and Island (`Say.Request`) → 200, or 504 with what is missing.
+/// - `GET /control/state?user=`: everything about a handle or a user (`StateView`); `GET /events?user=` the same, live.
+/// - `GET`, `POST /control/users`: the users; a new one with handles and phones.
+/// - `POST /control/phones/{deviceID}/{event}`: dismiss, open, leave, force-quit, offline, online, reinstall,
+///   rotate-tokens, ios17, ios18, start.
+/// - `POST`, `DELETE /control/faults`: what Linq or APNs does wrong next.
+/// - `GET`, `DELETE /control/counts`: the figures.
+/// - `POST`, `GET /control/load`: many texts of many people (`Load.Request`).
+/// - `POST /control/clock`: moves the phones' clocks ahead.
 struct ControlAPI: Sendable {
     let world: World
     let load: Load

@@ -142,9 +142,6 @@ struct LinqBook: Sendable {
         figures.refused["\(failure.status)/\(failure.code)", default: 0] += 1
     }
 
-    /// The chat that a handle has on its own, if there is one.
-    func directChat(of handle: String) -> Chat? { chatOfHandles[[handle]].flatMap { chats[$0] } }
-
     /// The figures, with what can only be said now.
     var summary: Figures {
         var figures = figures

@@ -13,9 +13,6 @@ struct MessageContent: Sendable, Equatable {
     let preferredService: String?
     private(set) var idempotencyKey: String?
 
-    /// All the text in it, one part a line.
-    var text: String { parts.compactMap { $0["value"]?.string }.joined(separator: "\n") }
-
     init(checking json: JSONValue?) throws(LinqFailure) {
         guard let json, case .object = json else { throw .missing("message") }
         guard let parts = json["parts"]?.array, !parts.isEmpty else { throw .missing("message.parts") }

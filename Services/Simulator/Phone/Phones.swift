@@ -10,7 +10,7 @@ final class Phones: Sendable {
     /// Where a token stands with APNs.
     enum Standing: Sendable, Equatable {
         case unknown
-        case alive(APNSEnvironment, bundleID: String)
+        case alive(APNSEnvironment)
         case dead(TokenDeath, since: Date)
     }
 
@@ -78,7 +78,10 @@ final class Phones: Sendable {
 
     /// Makes a user with these handles, and tells the registry as the customer's backend would.
     func addUser(_ userID: String, handles: [String]) async throws {
-        let all = state.withLock { state in
+        let known = self.handles(of: userID)
+        // The registry first: somebody whom it did not take is not on board, and the next text tries again.
+        try await app.register(handles: known + handles.filter { !known.contains($0) }, of: userID)
+        state.withLock { state in
             for handle in handles {
                 if let other = state.userOfHandle[handle], other != userID {
                     state.handlesOfUser[other]?.removeAll { $0 == handle }
@@ -88,9 +91,7 @@ final class Phones: Sendable {
                     state.handlesOfUser[userID, default: []].append(handle)
                 }
             }
-            return state.handlesOfUser[userID] ?? []
         }
-        try await app.register(handles: all, of: userID)
     }
 
     /// Gives the user a phone with the app on it, and waits until the app has registered.
@@ -113,7 +114,7 @@ final class Phones: Sendable {
     func standing(of token: String) -> Standing {
         state.withLock { state in
             if let device = state.deviceOfToken[token] {
-                return .alive(state.environments[device] ?? settings.environment, bundleID: settings.bundleID)
+                return .alive(state.environments[device] ?? settings.environment)
             }
             if let (death, since) = state.deadTokens[token] { return .dead(death, since: since) }
             return .unknown
@@ -211,7 +212,6 @@ final class Phones: Sendable {
 
 /// What all the phones have in common.
 struct PhoneSettings: Sendable {
-    let bundleID: String
     let environment: APNSEnvironment
     /// What the app registers push-to-start tokens for.
     let attributesTypes: [String]
