@@ -27,7 +27,7 @@ func service(_ name: String, _ dependencies: [Target.Dependency], resources: [Re
         swiftSettings: strict)
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil) -> Target {
+func tests(_ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil) -> Target {
     .testTarget(
         name: name, dependencies: dependencies + ["Runtime", "TestSupport"], path: "Tests/\(name)",
         resources: resources,
@@ -82,7 +82,8 @@ let package = Package(
         service("LinqSender", ["AMQP", "HTTPClient", "HTTPServer", "Stage"]),
         service("APNSPusher", ["AMQP", "Cache", "Crypto", "HTTP2", "HTTPServer", "RegistryClient", "Stage"]),
         service(
-            "TokenRegistry", ["AMQP", "Cache", "Crypto", "Database", "HTTPServer", "RegistryClient", "Stage"]),
+            "TokenRegistry", ["AMQP", "Cache", "Crypto", "Database", "HTTPServer", "RegistryClient"],
+            resources: [.embedInCode("OpenAPI")]),
         service(
             "Simulator", ["Crypto", "HTTP2", "HTTPClient", "HTTPServer"],
             resources: [.embedInCode("Page")]),
@@ -91,7 +92,7 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["Runtime", "Shared"], path: "Tests/TestSupport", swiftSettings: strict),
         tests("SharedTests", ["Shared"], resources: [.copy("Fixtures")]),
-        tests("RuntimeTests", []),
+        tests("RuntimeTests"),
         tests("CryptoTests", ["Crypto"]),
         tests("AMQPTests", ["AMQP", "Shared"]),
         tests("HTTPServerTests", ["HTTPServer"]),
@@ -104,8 +105,10 @@ let package = Package(
         tests("AgentTests", ["Agent", "Shared", "Database", "Crypto"]),
         tests("LinqSenderTests", ["LinqSender", "Shared", "HTTPClient"]),
         tests("APNSPusherTests", ["APNSPusher", "Shared", "Crypto", "HTTP2"]),
-        tests("TokenRegistryTests", ["TokenRegistry", "Shared", "Crypto", "Database", "HTTPServer"]),
-        tests("SimulatorTests", ["Simulator", "Shared", "Crypto", "HTTP2", "HTTPServer"]),
+        tests(
+            "TokenRegistryTests",
+            ["TokenRegistry", "RegistryClient", "Shared", "AMQP", "Cache", "Crypto", "Database", "HTTPServer"]),
+        tests("SimulatorTests", ["Simulator", "Shared", "Crypto", "HTTP2", "HTTPServer", "HTTPClient"]),
         tests(
             "LifecycleTests",
             ["Agent", "APNSPusher", "TokenRegistry", "RegistryClient", "Simulator", "Shared", "Crypto"]),

@@ -1,7 +1,6 @@
 # shellcheck shell=bash
 # Building, with what the compiler says visible and kept. Sourced by run.
 
-# Debian's names of what has to be there are in infra/packages.
 build_products() {
     local log=$RUN_DIR/logs/build.log
     step "building ($CONFIGURATION); the first time takes some minutes"

@@ -18,6 +18,8 @@ struct IslandPlan: Equatable {
         case awaitingToken = "awaiting_token"
         /// The user swiped the session's card away.
         case dismissed
+        /// A later session has a card there already: this state is an old one that came again.
+        case outdated
         /// No push-to-start token of this kind, and no card.
         case noToken = "no_token"
         /// There is no card to end.
@@ -37,46 +39,52 @@ struct IslandPlan: Equatable {
 
     private static func show(_ desired: DesiredIsland, _ device: RegistryRecord.Device) -> [Step] {
         let cards = device.activities.filter { $0.attributesType == desired.attributesType }
+        guard !cards.contains(where: { $0.isOfSession(after: desired.sessionID) }) else { return [.leave(.outdated)] }
         let own = cards.filter { $0.sessionID == desired.sessionID }
         guard !own.contains(where: { $0.state == .dismissed }) else { return [.leave(.dismissed)] }
         let current = own.filter { $0.generation == desired.generation }
-        let older = cards.filter { card in
-            card.state == .live && card.token != nil && card.sessionID != nil
-                && (card.sessionID != desired.sessionID || card.generation < desired.generation)
+        let reachable = cards.filter { $0.state == .live && $0.token != nil }
+        let renewed = reachable.filter { $0.sessionID == desired.sessionID && $0.generation < desired.generation }
+        let past = reachable.filter { $0.sessionID != nil && $0.sessionID != desired.sessionID }
+        let unowned = reachable.filter { $0.sessionID == nil }
+        func ends(_ cards: [RegistryRecord.Activity]) -> [Step] { cards.map { .end(device, $0) } }
+
+        if let live = newest(current.filter(reachable.contains)) {
+            return [.update(device, live)] + ends(renewed + past + unowned)
         }
-        if let live = newest(current.filter { $0.state == .live && $0.token != nil }) {
-            return [.update(device, live)] + older.map { .end(device, $0) }
-        }
-        // Until the new card can be reached, the old one is what the user sees.
         if current.contains(where: { $0.state == .starting }) {
-            return [.leave(.awaitingToken)]
+            // Until the new card can be reached, the one that it renews is what the user sees.
+            return [newest(renewed).map { .update(device, $0) } ?? .leave(.awaitingToken)] + ends(past)
         }
-        if let adopted = newest(cards.filter { $0.state == .live && $0.token != nil && $0.sessionID == nil }) {
-            return [.adopt(device, adopted)] + older.map { .end(device, $0) }
+        if let adopted = newest(unowned) { return [.adopt(device, adopted)] + ends(renewed + past) }
+        guard current.isEmpty else {
+            // A card that has ended before its time may have been swiped away: it is not started again.
+            return [newest(renewed).map { .update(device, $0) } ?? .leave(.noToken)] + ends(past)
         }
         let startTokens = device.startTokens.filter { $0.attributesType == desired.attributesType }
-        guard let startToken = startTokens.max(by: { $0.registeredAt < $1.registeredAt }),
-            // A card of this session that has ended before its time is not started again.
-            current.isEmpty
-        else {
-            let reachable = newest(older.filter { $0.sessionID == desired.sessionID })
-            return [reachable.map { .update(device, $0) } ?? .leave(.noToken)]
+        guard let startToken = startTokens.max(by: { $0.registeredAt < $1.registeredAt }) else {
+            return [newest(renewed.isEmpty ? past : renewed).map { .update(device, $0) } ?? .leave(.noToken)]
         }
-        return [.start(device, startToken, thenEnd: older)]
+        return [.start(device, startToken, thenEnd: renewed + past)]
     }
 
     private static func end(_ desired: DesiredIsland, _ device: RegistryRecord.Device) -> [Step] {
         let cards = device.activities.filter { card in
-            card.attributesType == desired.attributesType && card.state == .live && card.token != nil
+            card.attributesType == desired.attributesType && !card.isOfSession(after: desired.sessionID)
+                // What the app started after the end is none of the session's.
+                && (card.sessionID != nil || card.registeredAt.secondsSince1970 <= desired.timestamp)
         }
-        guard cards.isEmpty else { return cards.map { .end(device, $0) } }
-        let isAwaited = device.activities.contains { card in
-            card.attributesType == desired.attributesType && card.state == .starting
-        }
-        return [.leave(isAwaited ? .awaitingToken : .nothingToEnd)]
+        let reachable = cards.filter { $0.state == .live && $0.token != nil }
+        guard reachable.isEmpty else { return reachable.map { .end(device, $0) } }
+        return [.leave(cards.contains { $0.state == .starting } ? .awaitingToken : .nothingToEnd)]
     }
 
     private static func newest(_ cards: [RegistryRecord.Activity]) -> RegistryRecord.Activity? {
         cards.max { $0.registeredAt < $1.registeredAt }
     }
+}
+
+extension RegistryRecord.Activity {
+    /// Whether the card's session began after `session`: of two sessions' ids, the later one's is the larger.
+    fileprivate func isOfSession(after session: String) -> Bool { sessionID.map { $0 > session } ?? false }
 }

@@ -9,6 +9,9 @@ import Stage
 final class IslandPusher: Sendable {
     typealias Item = StageItem<CloudEvent<DesiredIsland>>
 
+    /// How often the registry or the broker may fail one after another before the partition goes back to the queue.
+    private static let mostFailures = 8
+
     private let registry: RegistryClient
     private let commands: RegistryCommands
     private let delivery: PushDelivery
@@ -48,139 +51,100 @@ final class IslandPusher: Sendable {
         let kind: IslandKind
         do { kind = try IslandKind.named(desired.attributesType) } catch { return .park(reason: "\(error)") }
         let builder = PushBuilder(desired: desired, kind: kind, defaultBundleID: bundleID)
-        var failures = 0
+        let plan: IslandPlan
+        switch await persist(item, { IslandPlan(desired, try await self.registry.lookup(desired.handle)) }) {
+        case .success(let made): plan = made
+        case .failure(let given): return given.verdict
+        }
+        do {
+            let works = try plan.steps.map { try StepWork($0, builder, now: clock.seconds) }
+            count(plan)
+            return await carryOut(works, item)
+        } catch {
+            return .park(reason: "\(error)")
+        }
+    }
+
+    private func count(_ plan: IslandPlan) {
+        if plan.steps.isEmpty { counts.left("no_device").increment() }
+        for case .leave(let reason) in plan.steps { counts.left(reason.rawValue).increment() }
+    }
+
+    /// Carries all steps out side by side; the worst verdict counts.
+    private func carryOut(_ works: [StepWork], _ item: Item) async -> Verdict {
+        await withTaskGroup(of: Verdict.self) { group in
+            for work in works { group.addTask { await self.carryOut(work, item) } }
+            var verdict = Verdict.done
+            for await one in group where one != .done { verdict = one }
+            return verdict
+        }
+    }
+
+    private func carryOut(_ step: StepWork, _ item: Item) async -> Verdict {
+        var work = step
         while true {
-            do {
-                let record = try await registry.lookup(desired.handle)
-                return try await carryOut(IslandPlan(desired, record), builder, item)
-            } catch let error as ContentStateError {
-                return .park(reason: "\(error)")
-            } catch {
-                failures += 1
-                log.warning("island not pushed yet", ["event": item.event.id, "error": "\(error)"])
-                guard failures < 8 else { return .handBack(retryAfter: .seconds(5)) }
-                guard await item.stop.sleep(for: backoff.delay(after: failures)) else {
-                    return .handBack(retryAfter: .zero)
+            switch work.next {
+            case .finish(let verdict): return verdict
+            case .ask(let start):
+                // The same question again gets the same answer, so a leave that nobody heard of is not lost.
+                switch await persist(item, { try await self.registry.requestStart(start) }) {
+                case .success(let answer):
+                    if !answer.isGranted {
+                        counts.left("not_granted").increment()
+                        log.debug("start not granted", ["reason": answer.reason ?? ""])
+                    }
+                    work.answered(answer)
+                case .failure(let given): return given.verdict
+                }
+            case .push(let push): work.pushed(await deliver(push, item))
+            case .tell(let command):
+                switch await persist(item, { try await self.commands.send(command) }) {
+                case .success: work.told()
+                case .failure(let given): return given.verdict
                 }
             }
         }
     }
 
-    /// Pushes to all devices side by side; the worst verdict counts.
-    private func carryOut(_ plan: IslandPlan, _ builder: PushBuilder, _ item: Item) async throws -> Verdict {
-        if plan.steps.isEmpty { counts.left("no_device").increment() }
-        return try await withThrowingTaskGroup(of: Verdict.self) { group in
-            for step in plan.steps { group.addTask { try await self.carryOut(step, builder, item) } }
-            var verdict = Verdict.done
-            for try await one in group where one != .done { verdict = one }
-            return verdict
-        }
-    }
-
-    private func carryOut(_ step: IslandPlan.Step, _ builder: PushBuilder, _ item: Item) async throws -> Verdict {
-        let now = clock.seconds
-        switch (step, builder.desired.desired) {
-        case (.start(let device, let token, let older), .show(let card)):
-            return try await start(device, token, card, older, builder, item)
-        case (.adopt(let device, let activity), .show(let card)):
-            _ = try await registry.requestStart(builder.desired.start(on: device))
-            return try await send(try builder.update(activity, card, now: now), to: activity, "update", item)
-        case (.update(_, let activity), .show(let card)):
-            return try await send(try builder.update(activity, card, now: now), to: activity, "update", item)
-        case (.end(let device, let activity), _):
-            let verdict = try await send(try builder.end(activity, now: now), to: activity, "end", item)
-            guard verdict == .done, let token = activity.token else { return verdict }
-            try await commands.send(
-                .activityEnded(
-                    RegistryCommand.ActivityEnded(
-                        userID: builder.desired.userID, deviceID: device.deviceID,
-                        attributesType: activity.attributesType, token: token)))
-            return .done
-        case (.leave(let reason), _):
-            counts.left(reason.rawValue).increment()
-            return .done
-        case (.start, .end), (.adopt, .end), (.update, .end): return .done
-        }
-    }
-
-    /// A push-to-start makes a card each time that it is accepted, so it goes out once: the registry's leave comes first,
-    /// and one whose outcome nobody knows is left as it is.
-    private func start(
-        _ device: RegistryRecord.Device, _ token: RegistryRecord.StartToken, _ card: DesiredIsland.Card,
-        _ older: [RegistryRecord.Activity], _ builder: PushBuilder, _ item: Item
-    ) async throws -> Verdict {
-        let push = try builder.start(token, card, now: clock.seconds)
-        let start = builder.desired.start(on: device)
-        let leave = try await registry.requestStart(start)
-        guard leave.isGranted else {
-            counts.left("not_granted").increment()
-            log.debug("start not granted", ["reason": leave.reason ?? ""])
-            return .done
-        }
+    private func deliver(_ push: StepWork.Push, _ item: Item) async -> PushDelivery.Outcome {
+        // A start has its leave already, so it is not passed over for a newer state: that could not get one.
         let outcome = await delivery.send(
-            push, environment: token.environment, fallback: environment, repeatsUnknown: false, stop: item.stop,
-            isSuperseded: { false })
-        counts.pushed("start", outcome).increment()
+            push, fallback: environment, stop: item.stop,
+            isSuperseded: push.event == .start ? { false } : item.isSuperseded)
+        counts.pushed(push.event.rawValue, outcome).increment()
         switch outcome {
-        case .accepted(let environment):
-            note(item)
-            try await learn(environment, token.token, token.environment, builder.desired.userID)
-            for activity in older {
-                let verdict = try await carryOut(.end(device, activity), builder, item)
-                guard verdict == .done else { return verdict }
-            }
-            return .done
-        case .tokenDead(let at, let reason):
-            try await commands.send(.startRefused(start))
-            try await bury(token.token, at, reason, builder.desired.userID)
-            return .done
-        case .refused(let reason):
-            try await commands.send(.startRefused(start))
-            return .park(reason: "APNs refused the start: \(reason)")
+        case .accepted: if push.event != .end { note(item) }
         case .unknown(let reason):
             log.warning("a start's outcome is not known; it is not sent again", ["reason": reason])
-            return .done
-        case .superseded: return .done
-        case .notNow(_, let pause):
-            try await commands.send(.startRefused(start))
-            return .handBack(retryAfter: pause)
+        case .tokenDead, .refused, .superseded, .notNow: break
         }
+        return outcome
     }
 
-    private func send(
-        _ push: PushRequest, to activity: RegistryRecord.Activity, _ event: String, _ item: Item
-    ) async throws -> Verdict {
-        let outcome = await delivery.send(
-            push, environment: activity.environment, fallback: environment, repeatsUnknown: true, stop: item.stop,
-            isSuperseded: item.isSuperseded)
-        counts.pushed(event, outcome).increment()
-        let userID = item.event.data.userID
-        switch outcome {
-        case .accepted(let environment):
-            note(item)
-            try await learn(environment, push.token, activity.environment, userID)
-            return .done
-        case .tokenDead(let at, let reason):
-            try await bury(push.token, at, reason, userID)
-            return .done
-        case .refused(let reason): return .park(reason: "APNs refused the \(event): \(reason)")
-        case .superseded, .unknown: return .done
-        case .notNow(_, let pause): return .handBack(retryAfter: pause)
+    /// Why the work on an item was given up for now.
+    private struct GivenUp: Error {
+        let verdict: Verdict
+    }
+
+    /// Does what may fail for a while, until it succeeds or the partition should go back.
+    private func persist<Value: Sendable>(
+        _ item: Item, _ body: @Sendable () async throws -> Value
+    ) async -> Result<Value, GivenUp> {
+        var failures = 0
+        while true {
+            do {
+                return .success(try await body())
+            } catch {
+                failures += 1
+                log.warning("island not pushed yet", ["event": item.event.id, "error": "\(error)"])
+                guard failures < Self.mostFailures else {
+                    return .failure(GivenUp(verdict: .handBack(retryAfter: .seconds(5))))
+                }
+                guard await item.stop.sleep(for: backoff.delay(after: failures)) else {
+                    return .failure(GivenUp(verdict: .handBack(retryAfter: .zero)))
+                }
+            }
         }
-    }
-
-    private func learn(
-        _ environment: APNSEnvironment, _ token: String, _ known: APNSEnvironment?, _ userID: String
-    ) async throws {
-        guard environment != known else { return }
-        try await commands.send(
-            .environmentLearned(
-                RegistryCommand.EnvironmentLearned(userID: userID, token: token, environment: environment)))
-    }
-
-    private func bury(_ token: String, _ at: Timestamp, _ reason: String, _ userID: String) async throws {
-        try await commands.send(
-            .tokenDead(RegistryCommand.TokenDead(userID: userID, token: token, at: at, reason: reason)))
     }
 
     private func note(_ item: Item) {
@@ -192,11 +156,5 @@ final class IslandPusher: Sendable {
 extension DesiredIsland {
     fileprivate var hasAlert: Bool {
         if case .show(let card) = desired { card.alert != nil } else { false }
-    }
-
-    fileprivate func start(on device: RegistryRecord.Device) -> RegistryStart {
-        RegistryStart(
-            userID: userID, deviceID: device.deviceID, attributesType: attributesType, sessionID: sessionID,
-            generation: generation)
     }
 }

@@ -29,51 +29,27 @@ struct PushDelivery: Sendable {
     let retried: Counter
 
     /// - Parameters:
-    ///   - environment: Where the token belongs; `nil` if that is not known, and then `fallback` is tried first.
-    ///   - repeatsUnknown: Whether a push of which nobody knows what came may be sent again: true for update and end.
+    ///   - fallback: The environment of tokens of which it is not known.
+    ///   - isSuperseded: Asked between two tries.
     func send(
-        _ push: PushRequest, environment: APNSEnvironment?, fallback: APNSEnvironment, repeatsUnknown: Bool,
-        stop: StopSignal, isSuperseded: () -> Bool
+        _ push: StepWork.Push, fallback: APNSEnvironment, stop: StopSignal, isSuperseded: () -> Bool
     ) async -> Outcome {
         let began = monotonicSeconds()
         let backoff = Backoff(base: .seconds(1), cap: .seconds(30))
-        var target = environment ?? fallback
-        var hasTriedOther = false
+        var tries = PushTries(push, fallback: fallback)
         var failures = 0
         while true {
             let pause: Duration
-            do {
-                let answer = try await gateway.send(push, to: target)
-                switch answer.meaning {
-                case .accepted: return .accepted(target)
-                case .tokenDead(let at): return .tokenDead(at: at, reason: answer.reason)
-                case .refused: return .refused(reason: "\(answer.status) \(answer.reason)")
-                case .wrongEnvironment:
-                    guard !hasTriedOther else {
-                        return .tokenDead(at: Timestamp(clock.now), reason: answer.reason)
-                    }
-                    hasTriedOther = true
-                    target = target.other
-                    continue
-                case .tokenExpired:
-                    if !providerToken.expire() {
-                        log.error("APNs calls a young JWT expired: this machine's clock is wrong")
-                        return .notNow(reason: answer.reason, pause: .seconds(30))
-                    }
-                    pause = .zero
-                case .denied:
-                    log.error(
-                        "APNs denies access: are APNS_TEAM_ID, APNS_KEY_ID and the key right?",
-                        ["reason": answer.reason])
-                    return .notNow(reason: answer.reason, pause: .seconds(30))
-                case .newConnection: pause = .zero
-                case .later(let after): pause = after ?? .zero
+            switch await attempt(push, &tries) {
+            case .finished(let outcome): return outcome
+            case .again: continue
+            case .renewToken(let reason):
+                guard providerToken.expire() else {
+                    log.error("APNs calls a young JWT expired: this machine's clock is wrong")
+                    return .notNow(reason: reason, pause: .seconds(30))
                 }
-            } catch let error as HTTP2Error where error.outcome == .unknown && !repeatsUnknown {
-                return .unknown(reason: "\(error)")
-            } catch {
-                log.debug("push not answered", ["error": "\(error)"])
                 pause = .zero
+            case .pause(let least): pause = least
             }
             failures += 1
             retried.increment()
@@ -84,6 +60,23 @@ struct PushDelivery: Sendable {
             guard await stop.sleep(for: max(pause, backoff.delay(after: failures))) else {
                 return .notNow(reason: "stopping", pause: .zero)
             }
+        }
+    }
+
+    private func attempt(_ push: StepWork.Push, _ tries: inout PushTries) async -> PushTries.Next {
+        do {
+            let answer = try await gateway.send(push.request, to: tries.target)
+            if answer.meaning == .denied {
+                log.error(
+                    "APNs denies access: are APNS_TEAM_ID, APNS_KEY_ID and the key right?", ["reason": answer.reason])
+            }
+            return tries.answered(answer, now: Timestamp(clock.now))
+        } catch let error as HTTP2Error {
+            log.debug("push not answered", ["error": "\(error)"])
+            return tries.failed("\(error)", wasSent: error.outcome == .unknown)
+        } catch {
+            log.warning("push not sent", ["error": "\(error)"])
+            return tries.failed("\(error)", wasSent: false)
         }
     }
 }

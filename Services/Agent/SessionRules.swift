@@ -19,11 +19,22 @@ struct SessionRules: Sendable {
             session.lastActivityAt = max(session.lastActivityAt, now)
             return (session, false)
         }
-        let id = UUIDFromName.make("isthmus.session", eventKey).uuidString.lowercased()
+        // Later than the one before, whatever the clock says.
+        let startedAt = current.map { max(now, $0.startedAt + .milliseconds(1)) } ?? now
         let session = UserState.Session(
-            id: id, startedAt: now, lastActivityAt: now, cardGeneration: 0, cardStartedAt: now, isOpen: true,
-            isByIMessage: true)
+            id: Self.id(startedAt: startedAt, eventKey: eventKey), startedAt: startedAt, lastActivityAt: now,
+            cardGeneration: 0, cardStartedAt: now, isOpen: true, isByIMessage: true)
         return (session, true)
+    }
+
+    /// A session's id begins with its time, so that of two ids the larger is the later session's.
+    ///
+    /// Laid out like a UUID of version 7, with the event's hash for the random bits.
+    private static func id(startedAt: Timestamp, eventKey: String) -> String {
+        let hash = UUIDFromName.make("isthmus.session", eventKey).uuidString.lowercased()
+        let time = String(startedAt.millisecondsSince1970, radix: 16)
+        let digits = String(repeating: "0", count: max(0, 12 - time.count)) + time.suffix(12)
+        return "\(digits.prefix(8))-\(digits.suffix(4))\(hash.dropFirst(13))"
     }
 
     /// The next moment that the session waits for: its idle end or the renewal of its card.

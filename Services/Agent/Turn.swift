@@ -180,6 +180,7 @@ struct Turn: Sendable {
         switch island {
         case .unchanged: return
         case .show(let contentState, let alert, let priority, let staleAfter):
+            if outcome.state.island?.dismissalDate != nil { outcome.state.session?.cardStartedAt = input.now }
             let timestamp = nextTimestamp(&outcome.state, input.now)
             outcome.state.island = UserState.Island(
                 attributesType: agent.kind.attributesType, contentState: String(decoding: contentState, as: UTF8.self),
@@ -199,6 +200,8 @@ struct Turn: Sendable {
         island.dismissalDate = (input.now + Self.lingering).secondsSince1970
         outcome.state.island = island
         try publishIsland(input, &outcome, alert: nil, priority: AgentPriority.now.rawValue, receivedAt)
+        // Should the session go on, its next state needs a card of its own.
+        outcome.state.session?.cardGeneration += 1
     }
 
     /// The session has been silent for too long, or its card nears the end of its life.

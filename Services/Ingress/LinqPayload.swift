@@ -9,7 +9,27 @@ struct LinqPayload: Decodable {
     let event_type: String?
     let event_id: String?
     let trace_id: String?
+    /// `nil` as well for an event type that is not acted on: its data may have any shape.
     let data: EventData?
+
+    private enum CodingKeys: String, CodingKey { case event_type, event_id, trace_id, data }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        event_type = try container.decodeIfPresent(String.self, forKey: .event_type)
+        event_id = try container.decodeIfPresent(String.self, forKey: .event_id)
+        trace_id = try container.decodeIfPresent(String.self, forKey: .trace_id)
+        data =
+            Self.isActedOn(event_type) ? try container.decodeIfPresent(EventData.self, forKey: .data) : nil
+    }
+
+    /// Whether the agent hears of events of this type.
+    static func isActedOn(_ type: String?) -> Bool {
+        switch type {
+        case "message.received", "message.edited", "reaction.added", "reaction.removed": true
+        default: false
+        }
+    }
 
     struct EventData: Decodable {
         // 2026-02-03

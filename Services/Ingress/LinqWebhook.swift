@@ -33,7 +33,7 @@ enum LinqWebhook {
             guard let type = payload.event_type, !type.isEmpty else {
                 throw Missing(path: "event_type", expected: "a text")
             }
-            guard isActedOn(type) else { return .ignored(type: type, why: .notActedOn) }
+            guard LinqPayload.isActedOn(type) else { return .ignored(type: type, why: .notActedOn) }
             guard let data = payload.data else { throw Missing(path: "data", expected: "an object") }
             guard let id = payload.event_id ?? webhookID, !id.isEmpty else {
                 throw Missing(path: "event_id", expected: "a text")
@@ -54,13 +54,6 @@ enum LinqWebhook {
             return .unreadable(reason: words(error))
         } catch {
             return .unreadable(reason: "\(error)")
-        }
-    }
-
-    private static func isActedOn(_ type: String) -> Bool {
-        switch type {
-        case "message.received", "message.edited", "reaction.added", "reaction.removed": true
-        default: false
         }
     }
 
@@ -120,10 +113,10 @@ enum LinqWebhook {
     private static func handle(_ data: LinqPayload.EventData) throws -> String {
         let raw = data.sender_handle?.handle ?? data.from_handle?.handle ?? data.from
         let path = data.chat == nil ? "data.from_handle.handle" : "data.sender_handle.handle"
-        guard let normalised = Handle.normalised(try text(raw, path)) else {
+        guard let handle = Handle(try text(raw, path)) else {
             throw Missing(path: path, expected: "an E.164 number or an e-mail address")
         }
-        return normalised
+        return handle.text
     }
 
     private static func text(_ value: String?, _ path: String) throws -> String {

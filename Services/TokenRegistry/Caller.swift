@@ -1,5 +1,6 @@
 import Crypto
 import Runtime
+import Shared
 
 /// Who makes a call, once their credential has been checked.
 enum Caller: Sendable, Equatable {

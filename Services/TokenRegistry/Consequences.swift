@@ -10,17 +10,32 @@ struct Consequences: Sendable, Equatable {
     /// Compares users before and after a change.
     ///
     /// A handle that moved is in two of the pairs.
-    init(_ changes: [(before: User, after: User)]) {
+    ///
+    /// - Parameter areErased: the users after the change are to be forgotten, by the agent as well.
+    init(_ changes: [(before: User, after: User)], areErased: Bool = false) {
         let before = Self.identities(changes.map(\.before))
         let after = Self.identities(changes.map(\.after))
         let touched = changes.flatMap { $0.before.handles + $0.after.handles }.map(\.handle)
         var seen: Set<Handle> = []
         staleHandles = touched.filter { seen.insert($0).inserted }
         for handle in staleHandles where before[handle] != after[handle] {
-            let identity = after[handle] ?? IdentityChanged(userID: nil, canonicalHandle: handle.text)
-            events.append(InboundEvent(handle: handle.text, content: .identityChanged(identity)))
+            let nobody = IdentityChanged(
+                userID: nil, canonicalHandle: handle.text, isErased: areErased ? true : nil)
+            events.append(InboundEvent(handle: handle.text, content: .identityChanged(after[handle] ?? nobody)))
         }
+        events = Self.movedStates(changes).filter { !events.contains($0) } + events
         for (before, after) in changes { events += Self.reachable(before, after) }
+    }
+
+    /// A user's state is kept with their canonical handle: when another one takes its place, the state has to follow.
+    ///
+    /// The handle itself may be somebody else's from now on, so this comes before that is said.
+    private static func movedStates(_ changes: [(before: User, after: User)]) -> [InboundEvent] {
+        changes.compactMap { before, after in
+            guard let old = before.canonicalHandle, let new = after.canonicalHandle, old != new else { return nil }
+            let identity = IdentityChanged(userID: after.id, canonicalHandle: new.text)
+            return InboundEvent(handle: old.text, content: .identityChanged(identity))
+        }
     }
 
     private static func identities(_ users: [User]) -> [Handle: IdentityChanged] {

@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import Runtime
+import Shared
 
 /// Checks the customer's own sign-in tokens: JSON Web Signatures in compact form (RFC 7515, 7519, 8725).
 struct JWTVerifier: Sendable {

@@ -33,7 +33,7 @@ struct RegistryAPI: Sendable {
         guard route.methods.contains(request.method) else {
             return .problem(.methodNotAllowed, headers: [("Allow", route.methods.joined(separator: ", "))])
         }
-        guard let userID = route.userID else { return .json(200, Array(OpenAPIDocument.text.utf8)) }
+        guard let userID = route.userID else { return .json(200, OpenAPIDocument.bytes) }
         let caller: Caller
         do {
             caller = try authenticator.caller(request.header("Authorization"))

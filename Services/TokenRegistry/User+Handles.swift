@@ -1,3 +1,5 @@
+import Shared
+
 extension User {
     /// Makes `new` all the handles the user has.
     mutating func replaceHandles(with new: [Handle]) {

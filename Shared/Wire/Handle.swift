@@ -1,37 +1,34 @@
-/// The address that a person writes from: a phone number or an e-mail address.
-public enum Handle {
-    /// The one spelling of a handle that everything else uses: E.164, or the e-mail address in lower case.
+/// The address that a person writes from: a phone number in E.164 or an e-mail address in lower case.
+public struct Handle: Sendable, Hashable {
+    /// The one spelling that partitions, look-ups and replies go by.
+    public let text: String
+
+    /// Reads what Linq, an app or a backend sends; blanks, dashes, dots and brackets in a number are taken out.
     ///
-    /// Blanks, dots, hyphens and brackets in a phone number are dropped. A number without its "+" is refused: nobody can
-    /// tell its country. `nil` if it is neither.
-    public static func normalised(_ text: String) -> String? {
-        let trimmed = text.drop(while: \.isWhitespace)
-        guard let first = trimmed.first else { return nil }
-        return first == "+" ? phone(trimmed.dropFirst()) : email(trimmed)
+    /// `nil` for what is neither: a number without its country code names nobody for certain.
+    public init?(_ raw: String) {
+        guard let text = raw.hasPrefix("+") ? Self.phoneNumber(raw) : Self.email(raw) else { return nil }
+        self.text = text
     }
 
-    private static func phone(_ text: Substring) -> String? {
-        var digits = ""
-        for character in text {
-            switch character {
-            case "0"..."9" where character.isASCII: digits.append(character)
-            case " ", "-", ".", "(", ")", "\u{A0}": continue
-            default: return nil
-            }
-        }
-        // ITU-T E.164: a country code that does not start with 0, fifteen digits at most.
-        guard (2...15).contains(digits.count), !digits.hasPrefix("0") else { return nil }
+    public var isPhoneNumber: Bool { text.hasPrefix("+") }
+
+    /// ITU-T E.164: a country code, which does not begin with 0, and at most fifteen digits in all.
+    private static func phoneNumber(_ raw: String) -> String? {
+        let digits = raw.dropFirst().filter { !" -.()\u{A0}".contains($0) }
+        guard (7...15).contains(digits.utf8.count), digits.first != "0",
+            digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
+        else { return nil }
         return "+" + digits
     }
 
-    private static func email(_ text: Substring) -> String? {
-        var address = text.lowercased()
-        while address.last?.isWhitespace == true { address.removeLast() }
-        let halves = address.split(separator: "@", omittingEmptySubsequences: false)
-        // RFC 5321 4.5.3.1: 64 octets before the sign, 255 after it.
-        guard halves.count == 2, (1...64).contains(halves[0].utf8.count), (1...255).contains(halves[1].utf8.count),
-            !address.contains(where: { $0.isWhitespace || $0.asciiValue.map { $0 < 0x20 || $0 == 0x7F } ?? false })
+    /// RFC 5321, 4.5.3.1: 64 bytes before the @, 254 in all.
+    private static func email(_ raw: String) -> String? {
+        let text = raw.lowercased()
+        let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+        guard parts.count == 2, (1...64).contains(parts[0].utf8.count), !parts[1].isEmpty, text.utf8.count <= 254,
+            text.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F && !$0.properties.isWhitespace })
         else { return nil }
-        return address
+        return text
     }
 }

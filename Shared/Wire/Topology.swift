@@ -12,6 +12,8 @@ public struct Topology: Sendable, Equatable {
     public static let lookupQueue = "registry.\(version).lookup"
     /// What the registry must do although nobody waits for it.
     public static let commandsQueue = "registry.\(version).commands"
+    /// Commands that the registry cannot work.
+    public static let parkedCommandsQueue = "\(parkedExchange).registry"
     public static let lookupRoutingKey = "lookup"
     public static let commandsRoutingKey = "commands"
 
@@ -58,6 +60,7 @@ public struct Topology: Sendable, Equatable {
             partitioned.map { Queue(name: $0.queue($1), arguments: Self.partitionArguments($0)) }
             + Stage.allCases.map { Queue(name: $0.parkedQueue, arguments: Self.parkedArguments) }
             + [
+                Queue(name: Self.parkedCommandsQueue, arguments: Self.parkedArguments),
                 Queue(name: Self.lookupQueue, arguments: Self.lookupArguments),
                 Queue(name: Self.commandsQueue, arguments: Self.commandsArguments),
             ]
@@ -69,6 +72,8 @@ public struct Topology: Sendable, Equatable {
                 Binding(exchange: Self.parkedExchange, queue: $0.parkedQueue, routingKey: $0.rawValue)
             }
             + [
+                Binding(
+                    exchange: Self.parkedExchange, queue: Self.parkedCommandsQueue, routingKey: Self.commandsRoutingKey),
                 Binding(
                     exchange: Self.registryExchange, queue: Self.lookupQueue, routingKey: Self.lookupRoutingKey),
                 Binding(
@@ -113,6 +118,9 @@ public struct Topology: Sendable, Equatable {
         "x-delivery-limit": .integer(20),
         "x-overflow": .text("reject-publish"),
         "x-max-length": .integer(100_000),
+        "x-dead-letter-exchange": .text(parkedExchange),
+        "x-dead-letter-routing-key": .text(commandsRoutingKey),
+        "x-dead-letter-strategy": .text("at-least-once"),
     ]
 }
 

@@ -132,7 +132,9 @@ def with_vector_secrets(stack):
     stack.restart("ingress", LINQ_WEBHOOK_SECRETS=own)
 
 
-@pytest.mark.parametrize("vector, signature, is_genuine", VECTORS)
+@pytest.mark.parametrize(
+    "vector, signature, is_genuine", VECTORS,
+    ids=[f"{number} is {'genuine' if vector[2] else 'forged'}" for number, vector in enumerate(VECTORS)])
 def test_reference_vectors(stack, with_vector_secrets, vector, signature, is_genuine):
     secret, identifier, timestamp, body = vector
     headers = {

@@ -216,11 +216,10 @@ import Testing
     @Test func `the description is served and is the one in infra`() async throws {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../infra/openapi/token-registry.json").standardizedFileURL
-        #expect(try String(contentsOf: file, encoding: .utf8) == OpenAPIDocument.text)
         try await Bench.with { bench in
             let answer = try await bench.call("GET", "/openapi.json", by: nil)
             #expect(answer.status == 200)
-            #expect(answer.text == OpenAPIDocument.text)
+            #expect(answer.text == (try String(contentsOf: file, encoding: .utf8)))
             let document = try JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any]
             let paths = try #require(document?["paths"] as? [String: [String: Any]])
             for (path, operations) in paths {

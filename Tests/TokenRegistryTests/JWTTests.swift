@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import Runtime
+import Shared
 import TestSupport
 import Testing
 

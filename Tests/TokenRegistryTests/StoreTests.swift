@@ -127,6 +127,18 @@ import Testing
             let events = try await bench.events()
             #expect(
                 Set(events.map(\.handle)) == ["+12025559876", "sam@example.com"])
+            // Sam's state, which is kept with the number, is told to follow Sam before Kim's is.
+            #expect(
+                events.filter { $0.handle == "+12025559876" }.suffix(2)
+                    == [
+                        InboundEvent(
+                            handle: "+12025559876",
+                            content: .identityChanged(
+                                IdentityChanged(userID: "sam", canonicalHandle: "sam@example.com"))),
+                        InboundEvent(
+                            handle: "+12025559876",
+                            content: .identityChanged(IdentityChanged(userID: "kim", canonicalHandle: "+12025559876"))),
+                    ])
             #expect(
                 events.contains(
                     InboundEvent(
@@ -335,7 +347,7 @@ import Testing
             try await bench.registerSam()
             _ = try await bench.call("PUT", "/v1/users/sam/devices/phone/activities/A", activity("bb", session: "s1"))
             _ = try await bench.call("DELETE", "/v1/users/sam")
-            let gone = IdentityChanged(userID: nil, canonicalHandle: "+12025559876")
+            let gone = IdentityChanged(userID: nil, canonicalHandle: "+12025559876", isErased: true)
             let events = try await bench.events()
             #expect(events.last == InboundEvent(handle: "+12025559876", content: .identityChanged(gone)))
             for table in ["users", "handles", "start_tokens", "activities", "outbox"] {

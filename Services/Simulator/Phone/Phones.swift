@@ -130,7 +130,8 @@ final class Phones: Sendable {
             figures.pushes += 1
             if phone.droppedCount > droppedBefore, let last = phone.dropped.last {
                 figures.dropped += 1
-                figures.droppedByReason[last.reason, default: 0] += 1
+                // What follows the colon differs from push to push.
+                figures.droppedByReason[String(last.reason.prefix { $0 != ":" }), default: 0] += 1
             } else if phone.stored != push {
                 figures.applied += 1
             }

@@ -1,0 +1,211 @@
+import Shared
+
+@testable import APNSPusher
+
+/// What the pusher's process has in hand: all of it is gone when it ends.
+struct ModelPusher {
+    struct Running {
+        let deviceID: String
+        var work: StepWork
+        var tries: PushTries?
+        /// The card that this step starts.
+        let startKey: String?
+    }
+
+    struct Lane {
+        let event: CloudEvent<DesiredIsland>
+        var steps: [Running]
+    }
+
+    var lanes: [String: Lane] = [:]
+    /// Questions that no answer was heard to, and the names they were asked under.
+    var openStarts: [String: String] = [:]
+}
+
+extension World {
+    static func key(_ deviceID: String, _ sessionID: String, _ generation: Int) -> String {
+        "\(deviceID) \(sessionID).\(generation)"
+    }
+
+    /// One step of one device's push in a user's lane.
+    func stepPusher(_ handle: String) {
+        guard var lane = pusher.lanes[handle] else { return beginLane(handle) }
+        let open = lane.steps.indices.filter { if case .finish = lane.steps[$0].work.next { false } else { true } }
+        guard let index = random.pick(Array(open)) else { return finishLane(handle, lane) }
+        act(&lane.steps[index], lane.event)
+        pusher.lanes[handle] = lane
+    }
+
+    private func beginLane(_ handle: String) {
+        guard var queue = islands[handle], !queue.isEmpty else { return }
+        while queue.count > 1, IslandPusher.isSuperseded(queue[0], by: Array(queue.dropFirst())), random.onceIn(2) {
+            queue.removeFirst()
+        }
+        islands[handle] = queue
+        let desired = queue[0].data
+        guard let record = lookup(desired.handle) else { return }
+        do {
+            let kind = try IslandKind.named(desired.attributesType)
+            let builder = PushBuilder(desired: desired, kind: kind, defaultBundleID: "com.example.coach")
+            let plan = IslandPlan(desired, record)
+            note("pusher plans \(plan.steps.map(\.label)) for \(desired.label)")
+            let steps = try plan.steps.map { step in
+                if step.isStartOrUpdate, let deviceID = step.deviceID,
+                    confirmedDismissals.contains("\(deviceID) \(desired.sessionID)")
+                {
+                    complain("a push to \(deviceID) after a dismissal in \(desired.sessionID)")
+                }
+                let key = step.isStart ? step.deviceID.map { Self.key($0, desired.sessionID, desired.generation) } : nil
+                return ModelPusher.Running(
+                    deviceID: step.deviceID ?? "-", work: try StepWork(step, builder, now: now.secondsSince1970),
+                    startKey: key)
+            }
+            pusher.lanes[handle] = ModelPusher.Lane(event: queue[0], steps: steps)
+        } catch {
+            complain("parked: \(error)")
+            islands[handle]?.removeFirst()
+        }
+    }
+
+    private func finishLane(_ handle: String, _ lane: ModelPusher.Lane) {
+        pusher.lanes[handle] = nil
+        for step in lane.steps {
+            guard case .finish(let verdict) = step.work.next else { continue }
+            switch verdict {
+            case .done: break
+            case .park(let reason): complain("parked: \(reason)")
+            // Handed back: the same message comes again.
+            case .handBack: return
+            }
+        }
+        // The process may end before its acknowledgement is heard.
+        if fails(onceIn: 12) { return crashPusher() }
+        islands[handle]?.removeFirst()
+    }
+
+    private func act(_ step: inout ModelPusher.Running, _ event: CloudEvent<DesiredIsland>) {
+        switch step.work.next {
+        case .finish: return
+        case .ask(let start):
+            if let answer = ask(start) { step.work.answered(answer) }
+        case .push(let push): attempt(push, &step, event)
+        case .tell(let command):
+            commands.append(command)
+            // The broker has it, but its confirm was lost: it is sent again.
+            if !fails(onceIn: 10) { step.work.told() }
+        }
+    }
+
+    private func ask(_ start: RegistryStart) -> RegistryStartAnswer? {
+        let name = "\(start)"
+        let request = pusher.openStarts[name] ?? freshID("q")
+        pusher.openStarts[name] = request
+        guard !fails(onceIn: 12) else { return nil }
+        let id = registry.freshID()
+        let answerIsLost = fails(onceIn: 12)
+        let verdict = registry.change(start.userID, at: now, follows: !answerIsLost) { user, now in
+            user.grantStart(start, request: request, id: id, at: now)
+        }
+        note("registry: start of \(start.deviceID) \(start.sessionID.suffix(4)).\(start.generation) is \(verdict)")
+        guard !answerIsLost else { return nil }
+        pusher.openStarts[name] = nil
+        return RegistryStartAnswer(isGranted: verdict == .granted, reason: nil)
+    }
+
+    private func attempt(
+        _ push: StepWork.Push, _ step: inout ModelPusher.Running, _ event: CloudEvent<DesiredIsland>
+    ) {
+        var tries = step.tries ?? PushTries(push, fallback: .production)
+        let fault = nextFault()
+        let result = apns.send(push.request, to: tries.target, fault: fault, at: now)
+        note("push \(push.event) to \(push.request.token.prefix(6)) at \(tries.target): \(result)")
+        noteLoss(push, step, fault)
+        let next: PushTries.Next
+        switch result {
+        case .answer(let answer): next = tries.answered(answer, now: now)
+        case .noAnswer(let wasSent): next = tries.failed("no answer", wasSent: wasSent)
+        }
+        step.tries = tries
+        switch next {
+        case .again, .renewToken: break
+        case .pause:
+            let later = islands[event.data.handle]?.dropFirst() ?? []
+            if push.event != .start, IslandPusher.isSuperseded(event, by: Array(later)) {
+                finish(&step, .superseded)
+            } else if fails(onceIn: 8) {
+                finish(&step, .notNow(reason: "enough", pause: .zero))
+            }
+        case .finished(let outcome): finish(&step, outcome)
+        }
+    }
+
+    private func finish(_ step: inout ModelPusher.Running, _ outcome: PushDelivery.Outcome) {
+        step.tries = nil
+        step.work.pushed(outcome)
+    }
+
+    private func nextFault() -> ModelAPNS.Fault? {
+        guard faults.isEmpty else { return faults.removeFirst() }
+        return fails(onceIn: 8) ? random.pick(ModelAPNS.Fault.allCases) : nil
+    }
+
+    /// What only a launch of the app can repair, or nothing at all.
+    private func noteLoss(_ push: StepWork.Push, _ step: ModelPusher.Running, _ fault: ModelAPNS.Fault?) {
+        switch fault {
+        case .lostAnswer, .lostRequest: if let key = step.startKey { lostStarts.insert(key) }
+        case .acceptedAndLost:
+            if push.event == .start, let key = step.startKey { lostStarts.insert(key) }
+            devices[step.deviceID]?.needsLaunch = true
+        case .gone: devices[step.deviceID]?.needsLaunch = true
+        default: break
+        }
+    }
+
+    /// The process ends where it is: what it had in hand comes again, and what it remembered is gone.
+    func crashPusher() {
+        note("pusher crashes")
+        for lane in pusher.lanes.values {
+            for step in lane.steps {
+                if case .finish = step.work.next { continue }
+                if let key = step.startKey { lostStarts.insert(key) }
+            }
+        }
+        pusher = ModelPusher()
+    }
+}
+
+extension DesiredIsland {
+    var label: String {
+        let what = if case .show(let card) = desired { "show \(card.contentState)" } else { "end" }
+        return "\(sessionID.suffix(4)).\(generation) at \(timestamp % 100_000): \(what)"
+    }
+}
+
+extension IslandPlan.Step {
+    var deviceID: String? {
+        switch self {
+        case .start(let device, _, _), .update(let device, _), .adopt(let device, _), .end(let device, _):
+            device.deviceID
+        case .leave: nil
+        }
+    }
+
+    var isStart: Bool { if case .start = self { true } else { false } }
+
+    var isStartOrUpdate: Bool {
+        switch self {
+        case .start, .update, .adopt: true
+        case .end, .leave: false
+        }
+    }
+
+    var label: String {
+        switch self {
+        case .start(_, _, let older): "start of \(deviceID ?? "") then end \(older.count)"
+        case .update(_, let card): "update \(card.token?.prefix(6) ?? "")"
+        case .adopt(_, let card): "adopt \(card.token?.prefix(6) ?? "")"
+        case .end(_, let card): "end \(card.token?.prefix(6) ?? "")"
+        case .leave(let reason): "leave \(reason)"
+        }
+    }
+}
