@@ -54,7 +54,7 @@ struct TokenRegistryMain {
             return ["\(error)"]
         }
         var findings: [String] = []
-        do { try await registry.connect(within: limit) } catch { findings.append("broker: \(error)") }
+        do { try await registry.connect(within: limit) } catch { findings.append("RabbitMQ: \(error)") }
         do { try await registry.redis?.waitUntilConnected(within: limit) } catch { findings.append("cache: \(error)") }
         await registry.close()
         return findings

@@ -1,0 +1,95 @@
+"""The life of a card, from the first text to the last."""
+
+from stack import eventually
+from test_loop import replies, say
+
+
+def phones(stack, handle):
+    return stack.state(handle)["phones"]
+
+
+def live_cards(phone):
+    return [card for card in phone["cards"] if card["phase"] in ("active", "stale")]
+
+
+def press(stack, phone, event):
+    answer = stack.control("POST", f"phones/{phone['deviceID']}/{event}", {})
+    assert answer.status in (200, 202, 204), answer.body
+
+
+def test_a_dismissed_card_stays_dismissed_for_the_session(stack, someone):
+    phone = phones(stack, someone)[0]
+    press(stack, phone, "dismiss")
+    eventually("the card is gone", lambda: not live_cards(phones(stack, someone)[0]))
+    eventually("the registry knows", lambda: any(
+        "dismissed" in str(said) for said in phones(stack, someone)[0]["registrations"]))
+    say(stack, someone, "50 cal", expectIsland=False)
+    say(stack, someone, "50 cal", expectIsland=False)
+    assert not live_cards(phones(stack, someone)[0])
+
+
+def test_a_second_phone_gets_its_own_start(stack, handle):
+    added = stack.control("POST", "users", {
+        "userID": "two-phones-" + handle[1:], "handles": [handle],
+        "phones": [{"deviceID": "first-" + handle[1:]}, {"deviceID": "second-" + handle[1:]}]})
+    assert added.status in (200, 201), added.body
+    say(stack, handle, "600 cal")
+    eventually("both phones show it", lambda: [
+        phone["island"] and phone["island"]["contentState"]["calories"] for phone in phones(stack, handle)] == [600, 600])
+    say(stack, handle, "50 cal")
+    eventually("both phones follow, on one card each", lambda: [
+        [card["contentState"]["calories"] for card in live_cards(phone)] for phone in phones(stack, handle)]
+        == [[650], [650]])
+
+
+def test_phone_and_email_of_one_user_share_one_card(stack, handle):
+    email = f"sam{handle[1:]}@example.com"
+    added = stack.control("POST", "users", {
+        "userID": "both-" + handle[1:], "handles": [handle, email], "phones": [{"deviceID": "both-" + handle[1:]}]})
+    assert added.status in (200, 201), added.body
+    say(stack, email, "600 cal")
+    assert say(stack, handle, "50 cal")["island"]["contentState"]["calories"] == 650
+    assert say(stack, email, "50 cal")["island"]["contentState"]["calories"] == 700
+    assert len(live_cards(phones(stack, handle)[0])) == 1
+
+
+def test_a_state_comes_along_when_its_writer_becomes_known(stack, handle):
+    email = f"kim{handle[1:]}@example.com"
+    stack.text(email, "600 cal", onboard=False)
+    eventually("there is a reply", lambda: replies(stack, email))
+    added = stack.control("POST", "users", {
+        "userID": "later-" + handle[1:], "handles": [handle, email], "phones": [{"deviceID": "later-" + handle[1:]}]})
+    assert added.status in (200, 201), added.body
+    # The session is still open: the new phone gets its card without another text.
+    eventually("the state is on the new phone", lambda: (stack.island(handle) or {}).get("calories") == 600)
+    assert say(stack, handle, "50 cal")["island"]["contentState"]["calories"] == 650
+
+
+def test_silence_ends_the_card_and_the_next_text_starts_another(stack, handle):
+    stack.restart("agent", SESSION_IDLE="2s")
+    try:
+        first = say(stack, handle, "600 cal")["island"]
+        ended = eventually("the card has ended", lambda: [
+            card for card in phones(stack, handle)[0]["cards"] if card["phase"] == "ended"])
+        assert ended[0]["contentState"]["calories"] == 600
+        second = say(stack, handle, "50 cal")["island"]
+        assert second["contentState"]["calories"] == 650
+        assert second["activityID"] != first["activityID"]
+        assert second["sessionID"] != first["sessionID"]
+    finally:
+        stack.restart("agent", SESSION_IDLE="30m")
+
+
+def test_a_phone_that_was_away_shows_the_newest_state(stack, someone):
+    phone = phones(stack, someone)[0]
+    press(stack, phone, "offline")
+    for _ in range(3):
+        say(stack, someone, "10 cal", expectIsland=False)
+    assert stack.island(someone)["calories"] == 600
+    press(stack, phone, "online")
+    say(stack, someone, "10 cal")
+    assert stack.island(someone)["calories"] == 640
+
+
+def test_a_state_that_a_phone_would_drop_is_never_sent(stack, someone):
+    assert all(not phone["dropped"] for phone in phones(stack, someone))
