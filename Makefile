@@ -1,4 +1,4 @@
-.PHONY: help run test unit check format build clean
+.PHONY: help run test unit faults soak check format build clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -11,6 +11,12 @@ test:  ## everything that is tested
 
 unit:  ## only what needs no server
 	./test unit
+
+faults:  ## every fault, one after the other; build and ./test first
+	ISTHMUS_CONFIGURATION=debug .test/venv/bin/pytest -p no:cacheprovider Tests/Faults/test_faults.py
+
+soak:  ## faults at random under 100,000 texts; build and ./test first
+	ISTHMUS_CONFIGURATION=debug SOAK_TEXTS=100000 .test/venv/bin/pytest -p no:cacheprovider Tests/Faults/test_soak.py
 
 check:  ## format, structure, shell scripts
 	scripts/check

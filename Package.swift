@@ -102,7 +102,8 @@ let package = Package(
         tests("DatabaseTests", ["Database"]),
         tests("StageTests", ["Stage", "AMQP", "Shared"]),
         tests("IngressTests", ["Ingress", "Crypto", "Shared", "HTTPServer", "HTTPClient", "AMQP", "Stage"]),
-        tests("AgentTests", ["Agent", "Shared", "Database", "Crypto"]),
+        tests("IslandCtlTests", ["IslandCtl", "Shared"]),
+        tests("AgentTests", ["Agent", "Shared", "Database", "Crypto", "HTTPServer", "HTTPClient"]),
         tests("LinqSenderTests", ["LinqSender", "Shared", "HTTPClient"]),
         tests("APNSPusherTests", ["APNSPusher", "Shared", "Crypto", "HTTP2"]),
         tests(

@@ -3,9 +3,10 @@
 
 MOST_RESTARTS=10
 
-# A service that ends is started again, as a container would be; one that keeps ending stops the stack.
+# A service that ends is started again, as a container would be; one that keeps ending stops the stack. After a minute of
+# peace all is forgiven.
 watch_over_stack() {
-    local -A restarts=()
+    local -A restarts=() last_end=()
     local name
     while true; do
         sleep 1 7>&- 9>&- &
@@ -14,6 +15,8 @@ watch_over_stack() {
             # Not while --restart has it in hand.
             flock -n 7 || break
             if ! is_running "$name"; then
+                ((SECONDS - ${last_end[$name]:-0} < 60)) || restarts[$name]=0
+                last_end[$name]=$SECONDS
                 restarts[$name]=$((${restarts[$name]:-0} + 1))
                 ((restarts[$name] <= MOST_RESTARTS)) ||
                     fail_with_log "$name ended once more, after $MOST_RESTARTS restarts" "$RUN_DIR/logs/$name.log"

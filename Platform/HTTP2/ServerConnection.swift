@@ -61,7 +61,8 @@ final class ServerConnection {
         case .wantsWrite: handshakeWait = Int16(POLLOUT)
         case .closed: throw ConnectionEnd(reason: "the client closed the connection during the TLS handshake")
         case .moved:
-            guard frames.tls.negotiatedProtocol == "h2" else {
+            // Who offers no protocol at all is taken at their first bytes, which tell HTTP/2 as well.
+            guard [nil, "h2"].contains(frames.tls.negotiatedProtocol) else {
                 throw ConnectionEnd(reason: "the client does not speak HTTP/2 (ALPN)")
             }
             isHandshaking = false

@@ -2,31 +2,24 @@ import CMicroHTTPD
 import Glibc
 import Runtime
 
-/// The running library.
+/// One thread of the library, and the connections that it serves.
 ///
-/// Whoever takes it out of the server calls `stop()`, once.
+/// There are several rather than one with a pool of threads: without a listening socket the library knows no pool
+/// (microhttpd.h, `MHD_USE_NO_LISTEN_SOCKET`).
 ///
 /// Sendable is right although unchecked: the pointer never changes, and the two calls it is used for may be made from
 /// any thread.
 @safe final class Daemon: @unchecked Sendable {
     private let pointer: OpaquePointer
 
-    /// How many connections a thread may have, so that it never gets 128 events at once.
-    ///
-    /// libmicrohttpd 0.9.75 takes 128 at a time, and when it got all 128 it waits once more before it deals with any:
-    /// those clients stand still until another one moves. The listening socket and the wake-up channel count too.
-    private static let maxConnectionsPerThread = 125
-
     /// - Parameter core: Must outlive the daemon: the callbacks reach it unretained.
-    init(socket: Int32, threads: Int, core: ServerCore) throws(HTTPServerError) {
+    init(core: ServerCore) throws(HTTPServerError) {
         let limits = core.limits
         let options = isthmus_mhd_options(
-            listen_socket: socket,
-            threads: UInt32(max(threads, (limits.maxConnections - 1) / Self.maxConnectionsPerThread + 1)),
             // Request headers and answer headers share this memory; the library reads headers into half of it.
             connection_memory: max(limits.maxHeaderBytes * 2 + 8192, 32 << 10),
-            connections: UInt32(limits.maxConnections),
-            connections_per_address: UInt32(limits.maxConnectionsPerAddress ?? 0),
+            // Never reached: see `Places`.
+            connections: UInt32(Places.maxPerThread * 2),
             idle_seconds: UInt32(limits.idleTimeout.seconds.rounded(.up)))
         let started = unsafe isthmus_mhd_start(
             options, Unmanaged.passUnretained(core).toOpaque(),
@@ -37,18 +30,33 @@ import Runtime
         unsafe pointer = started
     }
 
-    /// Waits for the threads' end, when no connection is suspended any more.
-    func stop() { unsafe MHD_stop_daemon(pointer) }
+    /// Starts so many, or none.
+    static func start(_ count: Int, core: ServerCore) throws(HTTPServerError) -> [Daemon] {
+        var started: [Daemon] = []
+        do { for _ in 0..<count { try started.append(Daemon(core: core)) } } catch {
+            for daemon in started { daemon.stop() }
+            throw error
+        }
+        return started
+    }
 
-    /// Takes no new connections; the listening socket stays open.
-    func quiesce() { _ = unsafe MHD_quiesce_daemon(pointer) }
+    /// Takes over a client's connection; false if it could not and has closed it.
+    func add(_ client: AcceptedClient) -> Bool {
+        var address = client.address
+        return unsafe isthmus_mhd_add(pointer, client.fileDescriptor, &address, client.addressSize) != 0
+    }
+
+    /// Waits for the thread's end, when no connection is suspended any more.
+    ///
+    /// To be called once, after the last `add`.
+    func stop() { unsafe MHD_stop_daemon(pointer) }
 }
 
 private func core(_ context: UnsafeMutableRawPointer) -> ServerCore {
     unsafe Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
 }
 
-/// A connection was accepted, or is about to be closed.
+/// A connection was taken up, or is about to be closed.
 private func onConnection(
     _ context: UnsafeMutableRawPointer?, _ handle: OpaquePointer?,
     _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ event: MHD_ConnectionNotificationCode
@@ -56,8 +64,9 @@ private func onConnection(
     guard let context = unsafe context, let slot = unsafe slot else { return }
     let core = unsafe core(context)
     if event == .CONNECTION_NOTIFY_STARTED {
-        let connection = unsafe Connection(
-            fileDescriptor: isthmus_mhd_socket(handle), remoteAddress: text(of: isthmus_mhd_address(handle)),
+        let descriptor = unsafe isthmus_mhd_socket(handle)
+        let connection = Connection(
+            fileDescriptor: descriptor, remoteAddress: core.places.address(of: descriptor),
             deadline: monotonicSeconds() + core.limits.headerTimeout.seconds)
         core.opened(connection)
         unsafe slot.pointee = Unmanaged.passRetained(connection).toOpaque()

@@ -9,10 +9,10 @@ package import Runtime
 package final class HTTPServer: Sendable {
     /// The port that it listens on.
     package let port: UInt16
-    private let socket: ListeningSocket
     private let core: ServerCore
+    private let acceptor: Acceptor
     private let watch: Watch
-    private let daemon: Locked<Daemon?>
+    private let daemons: Locked<[Daemon]?>
 
     /// Starts a server.
     ///
@@ -25,16 +25,17 @@ package final class HTTPServer: Sendable {
         log: Log, metrics: Metrics, handler: @escaping @Sendable (HTTPRequest, HTTPResponder) -> Void
     ) throws(HTTPServerError) {
         let socket = try ListeningSocket(listen)
-        let core = ServerCore(name: name, limits: limits, log: log, metrics: metrics, handler: handler)
-        do {
-            try daemon = Locked(Daemon(socket: socket.fileDescriptor, threads: threads, core: core))
-        } catch {
+        let core = ServerCore(
+            name: name, threads: threads, limits: limits, log: log, metrics: metrics, handler: handler)
+        let daemons: [Daemon]
+        do { daemons = try Daemon.start(core.places.threads, core: core) } catch {
             Glibc.close(socket.fileDescriptor)
             throw error
         }
-        self.socket = socket
+        self.daemons = Locked(daemons)
         self.core = core
         port = socket.port
+        acceptor = Acceptor(socket, core, daemons)
         watch = Watch(core)
     }
 
@@ -53,14 +54,12 @@ package final class HTTPServer: Sendable {
 
     deinit { close() }
 
-    /// Closes the listening socket.
+    /// Closes the listening socket, and returns when it is closed.
     ///
     /// Open connections are served on, and closed after their next answer.
     package func stopAccepting() {
         core.startDraining()
-        daemon.withLock { daemon in daemon?.quiesce() }
-        // Refuses from now on; the number is kept until the library's threads are gone.
-        shutdown(socket.fileDescriptor, Int32(SHUT_RDWR))
+        acceptor.stop()
     }
 
     /// Waits until no request is open, or the time is up.
@@ -79,13 +78,12 @@ package final class HTTPServer: Sendable {
     ///
     /// Not to be called from a handler. Later calls do nothing.
     package func close() {
-        guard daemon.withLock({ $0 != nil }) else { return }
+        guard daemons.withLock({ $0 != nil }) else { return }
         stopAccepting()
         watch.stop()
         core.startClosing()
-        guard let last = daemon.withLock({ $0.take() }) else { return }
-        last.stop()
-        Glibc.close(socket.fileDescriptor)
+        guard let last = daemons.withLock({ $0.take() }) else { return }
+        for daemon in last { daemon.stop() }
     }
 }
 

@@ -1,7 +1,7 @@
 import Glibc
 import Runtime
 
-/// A bound TCP socket that listens; the server that owns it closes it.
+/// A bound TCP socket that listens; its `Acceptor` closes it.
 struct ListeningSocket: Sendable {
     let fileDescriptor: Int32
     let port: UInt16

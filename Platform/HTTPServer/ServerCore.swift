@@ -11,23 +11,27 @@ final class ServerCore: Sendable {
     let log: Log
     let handler: Handler
     let figures: ServerFigures
+    let places: Places
     private let connections = Locked<[Int32: Connection]>([:])
     private let inFlightCount = Atomic<Int>(0)
     private let draining = Atomic<Bool>(false)
     private let closing = Atomic<Bool>(false)
 
-    init(name: String, limits: HTTPServerLimits, log: Log, metrics: Metrics, handler: @escaping Handler) {
+    init(
+        name: String, threads: Int, limits: HTTPServerLimits, log: Log, metrics: Metrics, handler: @escaping Handler
+    ) {
         self.name = name
         self.limits = limits
         self.log = log
         self.handler = handler
         figures = ServerFigures(server: name, metrics)
+        places = Places(limits, threads: threads)
     }
 
     /// Whether answers say `Connection: close`.
     var isDraining: Bool { draining.load(ordering: .relaxed) }
 
-    /// Whether the daemon is about to stop.
+    /// Whether the daemons are about to stop.
     ///
     /// Set before the open exchanges are looked through, and looked at under an
     /// exchange's lock before it suspends: so none is left suspended, which the library would abort the process for.
@@ -52,6 +56,7 @@ final class ServerCore: Sendable {
     func closed(_ connection: Connection) {
         connection.markClosed()
         connections.withLock { _ = $0.removeValue(forKey: connection.fileDescriptor) }
+        places.leave(connection.fileDescriptor)
         figures.connections.add(-1)
     }
 

@@ -7,13 +7,6 @@ package protocol ServiceSettings: Sendable {
     var logLevel: Log.Level { get }
 }
 
-extension Settings {
-    /// `LOG_LEVEL`, which every service has.
-    package mutating func logLevel() -> Log.Level {
-        optional("LOG_LEVEL", "debug, info, warning or error", default: "info", Log.Level.init(rawValue:))
-    }
-}
-
 /// The frame of a service's `main`: `--help`, `--check`, or settings → run → drain.
 package enum ServiceMain {
     /// Runs the service named `name` and ends the process.

@@ -29,20 +29,22 @@ final class Lanes<Item: Sendable>: Sendable {
         self.work = work
     }
 
-    /// Appends `item` to the lane of `key`; after `stop()` it is left alone.
-    func add(_ item: Item, key: String) {
-        let startsLane = state.withLock { state in
-            guard !state.isStopped else { return false }
+    /// Appends `item` to the lane of `key`.
+    ///
+    /// Returns false after `stop()`: the item is left alone.
+    @discardableResult func add(_ item: Item, key: String) -> Bool {
+        let (isTaken, startsLane) = state.withLock { state in
+            guard !state.isStopped else { return (false, false) }
             guard state.waiting[key] == nil else {
                 state.waiting[key]?.append(item)
-                return false
+                return (true, false)
             }
             state.waiting[key] = []
-            return true
+            return (true, true)
         }
-        guard startsLane else { return }
         // The lane's task is owned by `state.waiting[key]`: `drain()` waits until the last one has taken its key away.
-        Task { await self.run(key, first: item) }
+        if startsLane { Task { await self.run(key, first: item) } }
+        return isTaken
     }
 
     private func run(_ key: String, first: Item) async {
@@ -51,7 +53,7 @@ final class Lanes<Item: Sendable>: Sendable {
             await work(item)
             var superseded: [Item] = []
             let next: Item? = state.withLock { state in
-                var waiting = state.isStopped ? [] : state.waiting[key] ?? []
+                var waiting = state.waiting[key] ?? []
                 while waiting.count > 1, isSuperseded(waiting[0], Array(waiting.dropFirst())) {
                     superseded.append(waiting.removeFirst())
                 }
@@ -78,8 +80,22 @@ final class Lanes<Item: Sendable>: Sendable {
     /// The items that wait in the lane of `key` behind the one in hand.
     func waiting(behind key: String) -> [Item] { state.withLock { $0.waiting[key] ?? [] } }
 
-    /// Takes nothing more, and leaves what waits alone; what is in hand goes on.
-    func stop() { state.withLock { $0.isStopped = true } }
+    /// Takes nothing more, and gives out what waits; what is in hand goes on.
+    @discardableResult func stop() -> [Item] {
+        state.withLock { state in
+            state.isStopped = true
+            return Self.takeWaiting(&state)
+        }
+    }
+
+    /// Gives out what waits; what is in hand goes on, and what is added later waits for it.
+    func takeWaiting() -> [Item] { state.withLock { Self.takeWaiting(&$0) } }
+
+    private static func takeWaiting(_ state: inout State) -> [Item] {
+        let items = state.waiting.values.flatMap(\.self)
+        state.waiting = state.waiting.mapValues { _ in [] }
+        return items
+    }
 
     /// Waits until nothing is in hand.
     func drain() async {

@@ -4,6 +4,9 @@ import Shared
 
 /// Works one partition: its queue's deliveries go into lanes by key, and each is settled once, after its effect.
 final class PartitionWorker<Event: Sendable>: Sendable {
+    /// How long the partition rests when a message could not be parked.
+    private static var parkingPause: Duration { .seconds(5) }
+
     let partition: Int
     private let job: StageJob<Event>
     private let stop = StopSignal()
@@ -27,7 +30,7 @@ final class PartitionWorker<Event: Sendable>: Sendable {
             isSuperseded: { item, later in job.isSuperseded(item.event, later.map(\.event)) },
             skip: { item in
                 metrics.superseded.increment()
-                metrics.inFlight.add(-1)
+                metrics.inHand.remove(item.delivery)
                 item.delivery.acknowledge()
             },
             work: { item in await Self.work(item, job, parking, metrics, onHandBack) })
@@ -37,27 +40,34 @@ final class PartitionWorker<Event: Sendable>: Sendable {
         let opened = consumer.consume(queue: job.stage.queue(partition), prefetch: job.prefetch) {
             [weak self] delivery in
             self?.take(delivery)
-        } onEnd: { _ in
-            // The consumer subscribes again by itself; what was in hand is settled on a channel that is gone, and
-            // comes back: the handlers are made for that.
+        } onEnd: { [weak self] _ in
+            guard let self else { return }
+            // The consumer subscribes again by itself, and all that is unsettled comes again: what waits is dropped,
+            // and what is in hand is made for being worked twice.
+            forget(lanes.takeWaiting())
         }
         subscription.withLock { $0 = opened }
     }
 
+    private func forget(_ items: [StageItem<Event>]) { for item in items { metrics.inHand.remove(item.delivery) } }
+
     private func take(_ delivery: AMQPDelivery) {
         metrics.taken.increment()
-        metrics.inFlight.add(1)
+        metrics.inHand.add(delivery)
         do {
             let (key, event) = try job.decode(delivery.message.body)
             let item = StageItem(event: event, delivery: delivery, partition: partition, stop: stop) {
                 [lanes, job] in job.isSuperseded(event, lanes.waiting(behind: key).map(\.event))
             }
-            lanes.add(item, key: key)
+            if !lanes.add(item, key: key) { metrics.inHand.remove(delivery) }
         } catch {
             let parking = parking
             let metrics = metrics
             // Owned by the delivery: unsettled, it holds back one of the prefetch's places and comes back.
-            Task { await Self.park(delivery, "cannot be decoded: \(error)", parking, metrics) }
+            Task {
+                _ = await Self.park(delivery, "cannot be decoded: \(error)", parking, metrics)
+                metrics.inHand.remove(delivery)
+            }
         }
     }
 
@@ -65,41 +75,42 @@ final class PartitionWorker<Event: Sendable>: Sendable {
         _ item: StageItem<Event>, _ job: StageJob<Event>, _ parking: Parking, _ metrics: StageMetrics,
         _ onHandBack: @Sendable (Int, Duration) -> Void
     ) async {
-        guard !item.stop.isFired else {
-            metrics.inFlight.add(-1)
-            return
-        }
+        defer { metrics.inHand.remove(item.delivery) }
+        guard !item.stop.isFired else { return }
         switch await job.handle(item) {
         case .done:
             item.delivery.acknowledge()
             metrics.done.increment()
-            metrics.inFlight.add(-1)
-        case .park(let reason): await park(item.delivery, reason, parking, metrics)
+        case .park(let reason):
+            if await !park(item.delivery, reason, parking, metrics) { handBack(item, Self.parkingPause, onHandBack) }
         case .handBack(let retryAfter):
             metrics.handedBack.increment()
-            metrics.inFlight.add(-1)
-            if !item.stop.isFired {
-                // Nothing of this partition may be worked past this message, or one user's events change places.
-                item.stop.fire()
-                onHandBack(item.partition, retryAfter)
-            }
+            handBack(item, retryAfter, onHandBack)
         }
+    }
+
+    /// Nothing of the partition may be worked past the message, or one user's events change places.
+    private static func handBack(
+        _ item: StageItem<Event>, _ retryAfter: Duration, _ onHandBack: @Sendable (Int, Duration) -> Void
+    ) {
+        guard !item.stop.isFired else { return }
+        item.stop.fire()
+        onHandBack(item.partition, retryAfter)
     }
 
     private static func park(
         _ delivery: AMQPDelivery, _ reason: String, _ parking: Parking, _ metrics: StageMetrics
-    ) async {
-        if await parking.park(delivery, reason: reason) {
-            delivery.acknowledge()
-            metrics.parked.increment()
-        }
-        metrics.inFlight.add(-1)
+    ) async -> Bool {
+        guard await parking.park(delivery, reason: reason) else { return false }
+        delivery.acknowledge()
+        metrics.parked.increment()
+        return true
     }
 
     /// Takes nothing more, lets what is in hand finish, and closes the channel: the rest goes back in order.
     func close() async {
         stop.fire()
-        lanes.stop()
+        forget(lanes.stop())
         await lanes.drain()
         await subscription.withLock { $0 }?.close()
     }

@@ -37,8 +37,3 @@ package struct StageConnections: Sendable {
         await publisher.close()
     }
 }
-
-extension AMQPState {
-    /// Empty when everything is as it should be.
-    package var reasonsNotReady: [String] { self == .ready ? [] : ["RabbitMQ: \(self)"] }
-}

@@ -10,3 +10,13 @@ package struct StageItem<Event: Sendable>: Sendable {
     /// Whether a newer event that waits behind this one has made it void meanwhile.
     package let isSuperseded: @Sendable () -> Bool
 }
+
+extension StageItem {
+    /// How long the partition may rest when the event cannot be worked: `base`, and twice as long each time it comes
+    /// again.
+    ///
+    /// The broker takes a message out of the queue after its delivery limit; with growing rests that is hours away.
+    package func rest(from base: Duration, upTo longest: Duration) -> Duration {
+        min(longest, base * (1 << min(delivery.deliveryCount, 16)))
+    }
+}

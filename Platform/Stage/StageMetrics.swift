@@ -8,7 +8,7 @@ struct StageMetrics: Sendable {
     let parked: Counter
     let handedBack: Counter
     let superseded: Counter
-    let inFlight: Gauge
+    let inHand = InHand()
     let partitions: Gauge
 
     init(_ stage: Stage, _ metrics: Metrics) {
@@ -20,7 +20,13 @@ struct StageMetrics: Sendable {
             "isthmus_stage_handed_back_total", "Messages that went back to the queue unworked.", labels)
         superseded = metrics.counter(
             "isthmus_stage_superseded_total", "Messages that a newer one had made void.", labels)
-        inFlight = metrics.gauge("isthmus_stage_in_flight", "Messages taken and not settled yet.", labels)
         partitions = metrics.gauge("isthmus_stage_partitions", "Partitions that this replica works.", labels)
+        let inHand = inHand
+        metrics.gauge("isthmus_stage_in_flight", "Messages taken and not settled yet.", labels) {
+            Double(inHand.count)
+        }
+        metrics.gauge(
+            "isthmus_stage_oldest_age_seconds", "Since the oldest message taken and not settled was published.", labels
+        ) { Double(inHand.oldestAge(at: WallClock.system.seconds)) }
     }
 }

@@ -8,6 +8,13 @@ package final class StageWorker<Event: Sendable>: Sendable {
     /// How long a replica listens for others before it takes its first partitions.
     private static var listening: Duration { .milliseconds(300) }
 
+    /// What this replica has of the stage.
+    private struct Holdings {
+        var open: [Int: PartitionWorker<Event>] = [:]
+        /// Partitions that were given up and still have messages in hand: not to be opened again before they are closed.
+        var closing: Set<Int> = []
+    }
+
     private let job: StageJob<Event>
     private let partitions: Int
     private let instance: String
@@ -16,7 +23,7 @@ package final class StageWorker<Event: Sendable>: Sendable {
     private let parking: Parking
     private let metrics: StageMetrics
     private let log: Log
-    private let workers = Locked<[Int: PartitionWorker<Event>]>([:])
+    private let holdings = Locked(Holdings())
     private let resting = Locked<[Int: Double]>([:])
     private let changes: AsyncStream<Void>
     private let change: AsyncStream<Void>.Continuation
@@ -45,7 +52,7 @@ package final class StageWorker<Event: Sendable>: Sendable {
     }
 
     /// The partitions that this replica works now.
-    package var owned: [Int] { workers.withLock { $0.keys.sorted() } }
+    package var owned: [Int] { holdings.withLock { $0.open.keys.sorted() } }
 
     /// Works until `stop()` is called; returns once everything in hand is settled and the partitions are given up.
     package func run() async {
@@ -64,37 +71,43 @@ package final class StageWorker<Event: Sendable>: Sendable {
                 // Cancelled: the only way that a sleep throws.
             }
         }
-        for await _ in changes { await share() }
-        ticks.cancel()
-        await presence.leave()
-        await release(owned)
+        await withDiscardingTaskGroup { group in
+            for await _ in changes { share(&group) }
+            ticks.cancel()
+            await presence.leave()
+            release(owned, &group)
+        }
     }
 
     /// Makes `run()` finish.
     package func stop() { change.finish() }
 
     /// Gives up what has become somebody else's and takes what has become ours.
-    private func share() async {
+    ///
+    /// A message that takes long holds up its own partition only: who gives it up waits for it in the group.
+    private func share(_ group: inout DiscardingTaskGroup) {
         let now = monotonicSeconds()
         let due = PartitionAssignment.partitions(of: instance, among: presence.members(), count: partitions)
         let rested = resting.withLock { resting in
             resting = resting.filter { $0.value > now }
             return due.filter { resting[$0] == nil }
         }
-        let owned = owned
+        let (owned, closing) = holdings.withLock { ($0.open.keys.sorted(), $0.closing) }
         let lost = owned.filter { !rested.contains($0) }
-        let gained = rested.filter { !owned.contains($0) }
-        await release(lost)
-        for partition in gained {
-            let worker = PartitionWorker(partition: partition, job: job, parking: parking, metrics: metrics) {
-                [weak self] partition, pause in self?.rest(partition, for: pause)
-            }
-            workers.withLock { $0[partition] = worker }
-            worker.open(consumer)
-        }
+        let gained = rested.filter { !owned.contains($0) && !closing.contains($0) }
+        release(lost, &group)
+        for partition in gained { open(partition) }
         metrics.partitions.set(self.owned.count)
         guard !lost.isEmpty || !gained.isEmpty else { return }
         log.info("partitions shared out", ["stage": job.stage.rawValue, "owned": "\(self.owned)"])
+    }
+
+    private func open(_ partition: Int) {
+        let worker = PartitionWorker(partition: partition, job: job, parking: parking, metrics: metrics) {
+            [weak self] partition, pause in self?.rest(partition, for: pause)
+        }
+        holdings.withLock { $0.open[partition] = worker }
+        worker.open(consumer)
     }
 
     /// Leaves the partition alone for a while: its far side is down, or its database.
@@ -105,10 +118,18 @@ package final class StageWorker<Event: Sendable>: Sendable {
         change.yield()
     }
 
-    private func release(_ partitions: [Int]) async {
-        let leaving = workers.withLock { workers in partitions.compactMap { workers.removeValue(forKey: $0) } }
-        await withDiscardingTaskGroup { group in
-            for worker in leaving { group.addTask { await worker.close() } }
+    /// Closes the partitions side by side, and looks again when one is closed: it may be ours once more.
+    private func release(_ partitions: [Int], _ group: inout DiscardingTaskGroup) {
+        let leaving = holdings.withLock { holdings in
+            holdings.closing.formUnion(partitions)
+            return partitions.compactMap { holdings.open.removeValue(forKey: $0) }
+        }
+        for worker in leaving {
+            group.addTask {
+                await worker.close()
+                self.holdings.withLock { _ = $0.closing.remove(worker.partition) }
+                self.change.yield()
+            }
         }
     }
 }

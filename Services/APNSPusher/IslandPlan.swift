@@ -7,7 +7,9 @@ struct IslandPlan: Equatable {
         case start(RegistryRecord.Device, RegistryRecord.StartToken, thenEnd: [RegistryRecord.Activity])
         case update(RegistryRecord.Device, RegistryRecord.Activity)
         /// The app's own card becomes the session's: the registry notes it, then it is updated.
-        case adopt(RegistryRecord.Device, RegistryRecord.Activity)
+        ///
+        /// The token is for the start that the registry may want instead.
+        case adopt(RegistryRecord.Device, RegistryRecord.Activity, RegistryRecord.StartToken?)
         case end(RegistryRecord.Device, RegistryRecord.Activity)
         /// Nothing can or should be pushed to the device now.
         case leave(Reason)
@@ -47,32 +49,40 @@ struct IslandPlan: Equatable {
         let renewed = reachable.filter { $0.sessionID == desired.sessionID && $0.generation < desired.generation }
         let past = reachable.filter { $0.sessionID != nil && $0.sessionID != desired.sessionID }
         let unowned = reachable.filter { $0.sessionID == nil }
-        func ends(_ cards: [RegistryRecord.Activity]) -> [Step] { cards.map { .end(device, $0) } }
+        let others = renewed + past + unowned
+        func show(_ card: RegistryRecord.Activity) -> [Step] {
+            [.update(device, card)] + others.filter { $0 != card }.map { .end(device, $0) }
+        }
+        /// Where the right card cannot be reached, another one stands in for it.
+        func standIn(_ card: RegistryRecord.Activity?, or reason: Reason) -> [Step] {
+            card.map(show) ?? [.leave(reason)] + past.map { .end(device, $0) }
+        }
 
-        if let live = newest(current.filter(reachable.contains)) {
-            return [.update(device, live)] + ends(renewed + past + unowned)
-        }
+        if let live = newest(current.filter(reachable.contains)) { return show(live) }
         if current.contains(where: { $0.state == .starting }) {
-            // Until the new card can be reached, the one that it renews is what the user sees.
-            return [newest(renewed).map { .update(device, $0) } ?? .leave(.awaitingToken)] + ends(past)
+            return standIn(newest(renewed.isEmpty ? unowned : renewed), or: .awaitingToken)
         }
-        if let adopted = newest(unowned) { return [.adopt(device, adopted)] + ends(renewed + past) }
-        guard current.isEmpty else {
-            // A card that has ended before its time may have been swiped away: it is not started again.
-            return [newest(renewed).map { .update(device, $0) } ?? .leave(.noToken)] + ends(past)
+        let startToken = device.startTokens.filter { $0.attributesType == desired.attributesType }
+            .max { $0.registeredAt < $1.registeredAt }
+        if renewed.isEmpty, let adopted = newest(unowned) {
+            return [.adopt(device, adopted, startToken)]
+                + others.filter { $0 != adopted }.map { .end(device, $0) }
         }
-        let startTokens = device.startTokens.filter { $0.attributesType == desired.attributesType }
-        guard let startToken = startTokens.max(by: { $0.registeredAt < $1.registeredAt }) else {
-            return [newest(renewed.isEmpty ? past : renewed).map { .update(device, $0) } ?? .leave(.noToken)]
-        }
-        return [.start(device, startToken, thenEnd: renewed + past)]
+        // A card that has ended before its time may have been swiped away: it is not started again.
+        guard current.isEmpty else { return standIn(newest(renewed), or: .noToken) }
+        guard let startToken else { return standIn(newest(renewed.isEmpty ? past : renewed), or: .noToken) }
+        return [.start(device, startToken, thenEnd: others)]
     }
 
     private static func end(_ desired: DesiredIsland, _ device: RegistryRecord.Device) -> [Step] {
         let cards = device.activities.filter { card in
-            card.attributesType == desired.attributesType && !card.isOfSession(after: desired.sessionID)
-                // What the app started after the end is none of the session's.
-                && (card.sessionID != nil || card.registeredAt.secondsSince1970 <= desired.timestamp)
+            guard card.attributesType == desired.attributesType, !card.isOfSession(after: desired.sessionID) else {
+                return false
+            }
+            // Cards that came after the end are none of its own, should it come again.
+            return card.sessionID == nil
+                ? card.startedAt.secondsSince1970 <= desired.timestamp
+                : card.sessionID != desired.sessionID || card.generation <= desired.generation
         }
         let reachable = cards.filter { $0.state == .live && $0.token != nil }
         guard reachable.isEmpty else { return reachable.map { .end(device, $0) } }

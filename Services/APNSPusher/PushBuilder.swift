@@ -31,6 +31,9 @@ struct PushBuilder: Sendable {
     }
 
     /// The end of a card: with the desired ending's last words, or at once where another card takes over.
+    ///
+    /// Nothing comes after it, so its timestamp may be as late as it likes: a card that the app started itself would
+    /// drop one that is older than the card.
     func end(_ activity: RegistryRecord.Activity, now: Int64) throws -> PushRequest {
         let (contentState, dismissalDate): (String?, Int64?) =
             switch desired.desired {
@@ -38,7 +41,7 @@ struct PushBuilder: Sendable {
             case .show: (nil, now)
             }
         let body = try PushBody.end(
-            timestamp: desired.timestamp, contentState: contentState.map { Array($0.utf8) },
+            timestamp: max(desired.timestamp, now), contentState: contentState.map { Array($0.utf8) },
             dismissalDate: dismissalDate)
         let expiration = Expiration.end(now: now, dismissalDate: contentState == nil ? nil : dismissalDate)
         return push(to: activity, priority: 10, expiration: expiration, body)

@@ -28,11 +28,16 @@ struct StepWork: Sendable {
     }
 
     private let userID: String
-    /// The start that this step is about.
-    private let start: RegistryStart?
+    /// The start that the registry is asked for.
+    private var start: RegistryStart?
+    /// What follows from leave given.
+    private var whenGranted: [Action] = []
+    /// What follows from leave not given.
+    private var whenDenied: [Action] = []
     /// Pushes for the cards that end once a start was accepted.
-    private let ends: [Push]
-    private var actions: [Action]
+    private var ends: [Push] = []
+    private var grant: String?
+    private var actions: [Action] = []
     private var verdict = Verdict.done
 
     var next: Action { actions.first ?? .finish(verdict) }
@@ -44,32 +49,34 @@ struct StepWork: Sendable {
         userID = desired.userID
         switch (step, desired.desired) {
         case (.start(let device, let token, let older), .show(let card)):
-            let start = desired.start(on: device)
-            let push = Push(
-                event: .start, request: try builder.start(token, card, now: now), environment: token.environment,
-                registeredAt: token.registeredAt)
-            self.start = start
+            whenGranted = [.push(try Self.start(token, card, builder, now: now))]
             ends = try older.map { try Self.end($0, on: device, builder, now: now) }
-            actions = [.ask(start), .push(push)]
-        case (.adopt(let device, let activity), .show(let card)):
-            start = nil
-            ends = []
-            actions = [
-                .ask(desired.start(on: device)), .push(try Self.update(activity, card, builder, now: now)),
-            ]
+            ask(desired.start(on: device))
+        case (.adopt(let device, let activity, let token), .show(let card)):
+            // Too old a card is not taken over: then the leave is for a new one.
+            whenGranted = try token.map { [.push(try Self.start($0, card, builder, now: now))] } ?? []
+            ends = [try Self.end(activity, on: device, builder, now: now)]
+            whenDenied = [.push(try Self.update(activity, card, builder, now: now))]
+            ask(desired.start(on: device))
         case (.update(_, let activity), .show(let card)):
-            start = nil
-            ends = []
             actions = [.push(try Self.update(activity, card, builder, now: now))]
         case (.end(let device, let activity), _):
-            start = nil
-            ends = []
             actions = [.push(try Self.end(activity, on: device, builder, now: now))]
-        case (.leave, _), (.start, .end), (.adopt, .end), (.update, .end):
-            start = nil
-            ends = []
-            actions = []
+        case (.leave, _), (.start, .end), (.adopt, .end), (.update, .end): break
         }
+    }
+
+    private mutating func ask(_ start: RegistryStart) {
+        self.start = start
+        actions = [.ask(start)]
+    }
+
+    private static func start(
+        _ token: RegistryRecord.StartToken, _ card: DesiredIsland.Card, _ builder: PushBuilder, now: Int64
+    ) throws -> Push {
+        Push(
+            event: .start, request: try builder.start(token, card, now: now), environment: token.environment,
+            registeredAt: token.registeredAt)
     }
 
     private static func update(
@@ -89,14 +96,16 @@ struct StepWork: Sendable {
             whenAccepted: .activityEnded(
                 RegistryCommand.ActivityEnded(
                     userID: builder.desired.userID, deviceID: device.deviceID,
-                    attributesType: activity.attributesType, token: request.token)))
+                    attributesType: activity.attributesType, token: request.token,
+                    wasUnowned: activity.sessionID == nil ? true : nil)))
     }
 
     /// The registry has answered the question that was `next`.
     mutating func answered(_ answer: RegistryStartAnswer) {
-        actions.removeFirst()
-        // A card that is taken over is updated whether the registry noted that now or before.
-        if start != nil, !answer.isGranted { actions = [] }
+        grant = answer.grant
+        guard answer.isGranted else { return actions = whenDenied }
+        // Leave for a start that there was no token for when this was planned: there may be one now.
+        actions = whenGranted.isEmpty ? lift(mayRetry: true) : whenGranted
     }
 
     /// The command that was `next` is with the broker.
@@ -120,25 +129,36 @@ struct StepWork: Sendable {
             if push.event == .start { follow += ends.map(Action.push) }
             actions = follow + actions
         case .tokenDead(let at, let reason):
-            // The dead token goes first: once the fence is lifted, only another one may be tried.
+            // The dead token goes first: once the fence is lifted, only another one may be tried. It does not go if
+            // APNs' news is older than its registration: then a new try would only get the same answer.
             let dead = RegistryCommand.TokenDead(userID: userID, token: push.request.token, at: at, reason: reason)
-            actions = [.tell(.tokenDead(dead))] + lifted(push) + actions
-        case .refused(let reason): stop(push, .park(reason: "APNs refused the \(push.event.rawValue): \(reason)"))
-        case .notNow(_, let pause): stop(push, .handBack(retryAfter: pause))
+            actions = [.tell(.tokenDead(dead))] + lifted(push, mayRetry: at < push.registeredAt ? nil : true) + actions
+        case .refused(let reason):
+            verdict = .park(reason: "APNs refused the \(push.event.rawValue): \(reason)")
+            actions = lifted(push, mayRetry: nil)
+        case .notNow(_, let pause):
+            verdict = .handBack(retryAfter: pause)
+            actions = lifted(push, mayRetry: true)
         // A start that may have been taken is not sent again, and its fence stays.
         case .unknown, .superseded: break
         }
     }
 
-    private mutating func stop(_ push: Push, _ verdict: Verdict) {
-        self.verdict = verdict
-        actions = lifted(push)
+    private func lifted(_ push: Push, mayRetry: Bool?) -> [Action] {
+        push.event == .start ? lift(mayRetry: mayRetry, token: push.request.token) : []
     }
 
-    /// Tells the registry that APNs has not taken the start.
-    private func lifted(_ push: Push) -> [Action] {
-        guard push.event == .start, let start else { return [] }
-        return [.tell(.startRefused(start))]
+    /// Tells the registry that there is no card of the start that it gave leave for.
+    private func lift(mayRetry: Bool?, token: String? = nil) -> [Action] {
+        guard let start else { return [] }
+        return [
+            .tell(
+                .startRefused(
+                    RegistryStart(
+                        userID: start.userID, deviceID: start.deviceID, attributesType: start.attributesType,
+                        sessionID: start.sessionID, generation: start.generation, grant: grant, mayRetry: mayRetry,
+                        token: token)))
+        ]
     }
 }
 

@@ -36,6 +36,16 @@ enum AgentMigrations {
                     event_key TEXT PRIMARY KEY, user_key BYTEA NOT NULL, replaced_at BIGINT NOT NULL,
                     sealed BYTEA NOT NULL);
                 CREATE INDEX replaced_state_user ON replaced_state (user_key);
-                """)
+                """),
+        Migration(
+            number: 2, name: "attempts",
+            sqlite: """
+                CREATE TABLE attempts (
+                    event_key TEXT PRIMARY KEY, count INTEGER NOT NULL, last_at INTEGER NOT NULL) WITHOUT ROWID;
+                """,
+            postgres: """
+                CREATE TABLE attempts (
+                    event_key TEXT PRIMARY KEY, count BIGINT NOT NULL, last_at BIGINT NOT NULL);
+                """),
     ]
 }

@@ -27,11 +27,11 @@ struct AgentSettings: ServiceSettings {
             default: "sqlite:agent.sqlite"
         ) { $0 }
         metricsListen = settings.metricsListen(default: "127.0.0.1:9081")
-        agent = settings.optional("AGENT", "who answers: coach", default: "coach", AgentChoice.agent(named:))
         sessionIdle = settings.duration(
             "SESSION_IDLE", "the silence after which a session is over and its card goes", default: "30m")
         staleAfter = settings.duration(
             "STALE_AFTER", "after which a state that got no newer looks stale", default: "1h")
         logLevel = settings.logLevel()
+        agent = AgentChoice.agent(&settings, log: Log(service: "agent", level: logLevel))
     }
 }

@@ -64,6 +64,7 @@ final class AgentStore: Sendable {
     private let loads: Batcher<LoadRequest, Loaded>
     private let commits: Batcher<Commit, CommitResult>
     private let removals: Batcher<String, Void>
+    let attempts: AttemptStore
 
     /// - Parameters:
     ///   - hashKey: Turns handles into what they are looked up by.
@@ -72,6 +73,7 @@ final class AgentStore: Sendable {
         self.database = database
         self.hashKey = hashKey
         self.keyring = keyring
+        attempts = AttemptStore(database)
         loads = Batcher { requests in
             try await database.read { transaction in
                 try requests.map { try Self.load($0, transaction, keyring) }
@@ -123,7 +125,9 @@ final class AgentStore: Sendable {
     /// Forgets events that were seen before `limit`; a copy of one of those would count again.
     func prune(before limit: Timestamp) async throws -> Int {
         try await database.transaction { transaction in
-            _ = try transaction.run("DELETE FROM inbox WHERE seen_at < $1", [.integer(limit.millisecondsSince1970)])
+            let limit = DatabaseValue.integer(limit.millisecondsSince1970)
+            _ = try transaction.run("DELETE FROM attempts WHERE last_at < $1", [limit])
+            _ = try transaction.run("DELETE FROM inbox WHERE seen_at < $1", [limit])
             return transaction.changes
         }
     }

@@ -8,6 +8,8 @@ import Stage
 final class EventHandler: Sendable {
     /// How long one event is tried in place before its partition goes back to the queue.
     private static let patience = 60.0
+    /// How long the partition rests then, at the most.
+    private static let longestRest = Duration.seconds(300)
     /// How often an agent that fails may try one event.
     private static let agentTries = 3
 
@@ -19,6 +21,7 @@ final class EventHandler: Sendable {
     private let clock: WallClock
     private let log: Log
     private let counts: AgentMetrics
+    private let attempts: Attempts
     private let backoff = Backoff()
 
     init(
@@ -33,17 +36,39 @@ final class EventHandler: Sendable {
         self.clock = clock
         self.log = log
         counts = AgentMetrics(metrics)
+        attempts = Attempts(store.attempts, clock: clock)
     }
 
     /// Works one event until its effects are out, trying again while time passes elsewhere.
     func handle(_ item: StageItem<CloudEvent<InboundEvent>>) async -> Verdict {
+        var attempt = attempts.attempt(at: Self.keys(of: item.event)[0])
+        let verdict = await handle(item, &attempt)
+        do {
+            try await attempts.end(attempt)
+        } catch {
+            // Then it counts as one more attempt, should it come again.
+            log.warning("attempt not forgotten", ["event": item.event.id, "error": "\(error)"])
+        }
+        return verdict
+    }
+
+    private func handle(
+        _ item: StageItem<CloudEvent<InboundEvent>>, _ attempt: inout Attempts.Attempt
+    ) async -> Verdict {
         let began = monotonicSeconds()
         var failures = 0
         var agentFailures = 0
         while true {
             do {
-                try await work(item.event)
+                if item.delivery.redelivered {
+                    try await attempts.run(&attempt) { try await work(item.event) }
+                } else {
+                    try await work(item.event)
+                }
                 return .done
+            } catch let error as Attempts.TooMany {
+                log.error("event ends the process", ["event": item.event.id])
+                return .park(reason: "\(error)")
             } catch let error as Turn.AgentFailed {
                 agentFailures += 1
                 log.error("agent failed", ["event": item.event.id, "error": "\(error)"])
@@ -56,7 +81,9 @@ final class EventHandler: Sendable {
             guard await item.stop.sleep(for: backoff.delay(after: failures)) else {
                 return .handBack(retryAfter: .zero)
             }
-            guard monotonicSeconds() - began < Self.patience else { return .handBack(retryAfter: .seconds(5)) }
+            guard monotonicSeconds() - began < Self.patience else {
+                return .handBack(retryAfter: item.rest(from: .seconds(5), upTo: Self.longestRest))
+            }
         }
     }
 

@@ -92,7 +92,7 @@ struct Turn: Sendable {
             var outcome = try Identity.adopt(moved, beside: state, for: input.record)
             // The user may have become known in the middle of a session: now there are Islands to show it on.
             if outcome.replaced == nil, isInAfterlife(outcome.state, at: input.now) {
-                try publishIsland(input, &outcome, alert: nil, priority: AgentPriority.now.rawValue, nil)
+                try publishAgain(input, &outcome)
             }
             return outcome
         }
@@ -101,7 +101,7 @@ struct Turn: Sendable {
     /// Whether there may be a card of the user's last session on some phone.
     private func isInAfterlife(_ state: UserState, at now: Timestamp) -> Bool {
         guard let session = state.session else { return false }
-        return session.isOpen || now < session.lastActivityAt + Self.afterlife
+        return session.isOpen || now < rules.idleEnd(session) + Self.afterlife
     }
 
     private func respond(
@@ -180,7 +180,11 @@ struct Turn: Sendable {
         switch island {
         case .unchanged: return
         case .show(let contentState, let alert, let priority, let staleAfter):
-            if outcome.state.island?.dismissalDate != nil { outcome.state.session?.cardStartedAt = input.now }
+            if outcome.state.island?.dismissalDate != nil {
+                // A card that was ended does not come back: the session goes on with another one.
+                outcome.state.session?.cardGeneration += 1
+                outcome.state.session?.cardStartedAt = input.now
+            }
             let timestamp = nextTimestamp(&outcome.state, input.now)
             outcome.state.island = UserState.Island(
                 attributesType: agent.kind.attributesType, contentState: String(decoding: contentState, as: UTF8.self),
@@ -200,8 +204,6 @@ struct Turn: Sendable {
         island.dismissalDate = (input.now + Self.lingering).secondsSince1970
         outcome.state.island = island
         try publishIsland(input, &outcome, alert: nil, priority: AgentPriority.now.rawValue, receivedAt)
-        // Should the session go on, its next state needs a card of its own.
-        outcome.state.session?.cardGeneration += 1
     }
 
     /// The session has been silent for too long, or its card nears the end of its life.
@@ -236,14 +238,27 @@ struct Turn: Sendable {
         return outcome
     }
 
-    /// A token came in: the state that should be on the Island goes out once more, unchanged.
+    /// A token came in: the state that should be on the Island goes out once more.
     private func showAgain(_ reachable: IslandReachable, _ input: Input, _ state: UserState) throws -> Outcome {
         var outcome = Outcome(state: state)
         guard state.island?.attributesType == reachable.attributesType, isInAfterlife(state, at: input.now) else {
             return outcome
         }
-        try publishIsland(input, &outcome, alert: nil, priority: AgentPriority.now.rawValue, nil)
+        try publishAgain(input, &outcome)
         return outcome
+    }
+
+    /// Publishes the same state under a new timestamp: a card that the app has started meanwhile drops what is older
+    /// than itself, and so may a phone what comes long after its time.
+    ///
+    /// An end keeps its timestamp, which tells the cards that it was meant for from later ones.
+    private func publishAgain(_ input: Input, _ outcome: inout Outcome) throws {
+        if var island = outcome.state.island, island.dismissalDate == nil {
+            // Later than what the app has shown within this second.
+            island.timestamp = nextTimestamp(&outcome.state, input.now + .seconds(1))
+            outcome.state.island = island
+        }
+        try publishIsland(input, &outcome, alert: nil, priority: AgentPriority.now.rawValue, nil)
     }
 
     private func publishIsland(

@@ -22,7 +22,7 @@ struct UserState: Codable, Sendable, Equatable {
         let id: String
         let startedAt: Timestamp
         var lastActivityAt: Timestamp
-        /// Which card of the session is up: 0, and one more at each renewal.
+        /// Which card of the session is up: one more at each renewal, and after each end that a new state follows.
         var cardGeneration: Int
         /// When the card that is up was started.
         var cardStartedAt: Timestamp

@@ -2,7 +2,6 @@ import AMQP
 import HTTPServer
 import Runtime
 import Shared
-import Stage
 
 /// Takes Linq's webhooks in: verified, read, published and confirmed before they are answered.
 @main

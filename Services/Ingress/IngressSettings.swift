@@ -2,7 +2,6 @@ import AMQP
 import Crypto
 import Foundation
 import Runtime
-import Stage
 
 /// The settings of `ingress`.
 struct IngressSettings: ServiceSettings {

@@ -1,7 +1,6 @@
 import AMQP
 import Foundation
 import Runtime
-import Stage
 
 /// The settings of `linq-sender`.
 struct LinqSenderSettings: ServiceSettings {

@@ -12,8 +12,12 @@ final class ReplySender: Sendable {
     private static let requestTimeout = Duration.seconds(30)
     /// How long a reply is tried in place before its partition goes back to the queue.
     private static let patience = 60.0
-    /// How long a partition rests when nothing gets through.
-    private static let rest = Duration.seconds(10)
+    /// How long a partition rests when nothing gets through: at first, and at the most.
+    private static let rest = (first: Duration.seconds(10), longest: Duration.seconds(60))
+    /// How long a pause may be to be waited for in place; for a longer one the partition goes back to the queue.
+    private static let longestWait = Duration.seconds(10)
+    /// How often it is looked whether a probe has got through.
+    private static let probeInterval = Duration.milliseconds(250)
 
     private let client: HTTPClient
     private let request: LinqRequest
@@ -21,10 +25,12 @@ final class ReplySender: Sendable {
     private let log: Log
     private let metrics: Metrics
     private let pacing = PairPacing()
+    private let breaker = Breaker()
     private let backoff = Backoff(base: .seconds(1), cap: .seconds(30))
     private let accepted: Counter
     private let optedOut: Counter
     private let retried: Counter
+    private let paused: Counter
     private let latency: Histogram
 
     init(client: HTTPClient, request: LinqRequest, clock: WallClock, log: Log, metrics: Metrics) {
@@ -38,6 +44,8 @@ final class ReplySender: Sendable {
             "isthmus_replies_opted_out_total", "Replies not delivered because the recipient has opted out.")
         retried = metrics.counter(
             "isthmus_stage_retried_total", "Tries of a message after the first.", ["stage": Stage.replies.rawValue])
+        paused = metrics.counter(
+            "isthmus_linq_pauses_total", "Pauses of all sending because nothing got through to Linq.")
         latency = metrics.histogram(
             "isthmus_webhook_to_reply_seconds", "From the webhook's arrival until Linq accepted the reply.")
     }
@@ -48,12 +56,25 @@ final class ReplySender: Sendable {
         do { message = try request.make(reply) } catch { return .park(reason: "cannot be encoded: \(error)") }
         let began = monotonicSeconds()
         var failures = 0
+        var isPaced = false
         while true {
             guard Timestamp(clock.now) < reply.expiresAt else { return .park(reason: "expired before it was accepted") }
-            if let delay = pacing.delay(reply.chat.id, at: monotonicSeconds()) {
+            if !isPaced, let delay = pacing.delay(reply.chat.id, at: monotonicSeconds()) {
                 guard await item.stop.sleep(for: delay) else { return .handBack(retryAfter: .zero) }
                 continue
             }
+            isPaced = true
+            switch breaker.admission(at: monotonicSeconds()) {
+            case .go: break
+            case .wait:
+                guard await item.stop.sleep(for: Self.probeInterval) else { return .handBack(retryAfter: .zero) }
+                continue
+            case .pause(let pause) where pause > Self.longestWait: return .handBack(retryAfter: pause)
+            case .pause(let pause):
+                guard await item.stop.sleep(for: pause) else { return .handBack(retryAfter: .zero) }
+                continue
+            }
+            isPaced = false
             let pause: Duration?
             switch await send(message) {
             case .accepted:
@@ -66,14 +87,16 @@ final class ReplySender: Sendable {
             case .refused(let reason): return .park(reason: "Linq refused it: \(reason)")
             case .denied(let reason):
                 log.error("Linq denies access: is LINQ_API_TOKEN right?", ["answer": reason])
-                return .handBack(retryAfter: Self.rest)
+                return .handBack(retryAfter: item.rest(from: Self.rest.first, upTo: Self.rest.longest))
             case .later(let after, let reason):
                 log.debug("reply not accepted yet", ["reply": reply.idempotencyKey, "answer": reason])
                 pause = after
             }
             failures += 1
             retried.increment()
-            guard monotonicSeconds() - began < Self.patience else { return .handBack(retryAfter: Self.rest) }
+            guard monotonicSeconds() - began < Self.patience else {
+                return .handBack(retryAfter: item.rest(from: Self.rest.first, upTo: Self.rest.longest))
+            }
             let delay = max(pause ?? .zero, backoff.delay(after: failures))
             guard await item.stop.sleep(for: delay) else { return .handBack(retryAfter: .zero) }
         }
@@ -83,12 +106,20 @@ final class ReplySender: Sendable {
         do {
             let response = try await client.send(message, within: Self.requestTimeout)
             count("\(response.status)")
+            if response.status >= 500 { noteFailure() } else { breaker.succeeded() }
             return LinqAnswer(response)
         } catch {
             // Whether Linq has it or not: the same key makes the next try harmless.
             count("\(error.phase)")
+            noteFailure()
             return .later(after: nil, reason: "\(error)")
         }
+    }
+
+    private func noteFailure() {
+        guard let pause = breaker.failed(at: monotonicSeconds()) else { return }
+        paused.increment()
+        log.error("nothing gets through to Linq, pausing", ["seconds": "\(pause)"])
     }
 
     private func count(_ outcome: String) {

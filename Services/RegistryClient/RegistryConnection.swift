@@ -27,9 +27,7 @@ package struct RegistryConnection: Sendable {
         try await requester.waitUntilReady(within: limit)
     }
 
-    package var reasonsNotReady: [String] {
-        requester.state == .ready ? [] : ["RabbitMQ (look-ups): \(requester.state)"]
-    }
+    package var reasonsNotReady: [String] { requester.state.reasonsNotReady }
 
     package func close() async {
         await requester.close()

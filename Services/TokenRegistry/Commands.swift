@@ -64,7 +64,7 @@ extension User {
         case .startRefused(let start): refuseStart(start)
         case .tokenDead(let dead): tokenDied(dead.token, at: dead.at, now: now)
         case .environmentLearned(let learned): learn(learned.environment, of: learned.token)
-        case .activityEnded(let ended): pushEnded(ended.token, at: now)
+        case .activityEnded(let ended): pushEnded(ended.token, wasUnowned: ended.wasUnowned ?? false, at: now)
         }
     }
 }

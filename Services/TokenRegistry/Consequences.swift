@@ -74,6 +74,8 @@ struct Consequences: Sendable, Equatable {
                     userID: after.id, deviceID: $0.deviceID, attributesType: $0.attributesType,
                     sessionID: $0.sessionID)
             }
-        return contents.map { InboundEvent(handle: handle.text, content: .islandReachable($0)) }
+        return (contents + after.reachableAgain).map {
+            InboundEvent(handle: handle.text, content: .islandReachable($0))
+        }
     }
 }

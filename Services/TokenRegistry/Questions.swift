@@ -52,7 +52,7 @@ struct Questions: Sendable {
         await outbox.follow(committed)
         figures.start(verdict)
         switch verdict {
-        case .granted: return RegistryStartAnswer(isGranted: true, reason: nil)
+        case .granted: return RegistryStartAnswer(isGranted: true, reason: nil, grant: request)
         case .adopted:
             return RegistryStartAnswer(isGranted: false, reason: "a card that the app started is the session's now")
         case .denied(let reason): return RegistryStartAnswer(isGranted: false, reason: reason)

@@ -104,8 +104,7 @@ struct Registry: Sendable {
     ///
     /// The cache is not among the reasons: without it we are slower, not wrong.
     var reasonsNotReady: [String] {
-        [("publishing", publisher.state), ("consuming", consumer.state)].filter { $0.1 != .ready }
-            .map { "broker, \($0.0): \($0.1)" } + probe.reasons
+        publisher.state.reasonsNotReady + consumer.state.reasonsNotReady + probe.reasons
     }
 
     /// Works until it is cancelled.

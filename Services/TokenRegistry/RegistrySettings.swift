@@ -25,14 +25,8 @@ struct RegistrySettings: ServiceSettings {
     }
 
     init(_ settings: inout Settings) {
-        let caFile = settings.absent("AMQP_CA_FILE", "PEM file of the broker's certificate authority") { $0 }
-        broker = settings.required(
-            "AMQP_URL", "the broker, amqp:// or amqps://USER:PASSWORD@HOST:PORT/VHOST", placeholder: nil
-        ) { try AMQPEndpoint(url: $0, caFile: caFile) }
-        partitions = settings.optional("PARTITIONS", "queues a stage, as the broker has them, 1 to 256", default: "16")
-        { text in
-            Int(text).flatMap { (1...256).contains($0) ? $0 : nil }
-        }
+        broker = settings.broker()
+        partitions = settings.partitions()
         redisURL = settings.absent("REDIS_URL", "the cache, redis:// or rediss://; without it there is none") {
             Secret($0)
         }
@@ -42,9 +36,7 @@ struct RegistrySettings: ServiceSettings {
         listen = settings.optional(
             "HTTP_LISTEN", "where the app and the backend call, ADDRESS:PORT", default: "127.0.0.1:8084",
             ListenAddress.init)
-        metricsListen = settings.optional(
-            "METRICS_LISTEN", "where /healthz, /readyz and /metrics are, ADDRESS:PORT", default: "127.0.0.1:9084",
-            ListenAddress.init)
+        metricsListen = settings.metricsListen(default: "127.0.0.1:9084")
         keys = settings.cacheKeys()
         backendKeys = Self.backendKeys(&settings)
         signIn = Self.signIn(&settings)

@@ -27,7 +27,10 @@ extension User {
         let own = ofKind.filter {
             cards[$0].state == .live && cards[$0].sessionID == nil && mayStillRun(cards[$0], now)
         }
-        if let index = own.max(by: { cards[$1].isNewer(than: cards[$0]) }) {
+        // A session with a card of its own has no use for one of the app's.
+        if !ofSession.contains(where: { $0.state == .live }),
+            let index = own.max(by: { cards[$1].isNewer(than: cards[$0]) })
+        {
             cards[index].sessionID = start.sessionID
             cards[index].generation = start.generation
             return .adopted
@@ -44,11 +47,25 @@ extension User {
     }
 
     /// APNs gave a definite no: there is no card, and a start may be asked for again.
+    ///
+    /// A copy of the news that comes after the next grant leaves that alone. States that came while the fence was up were
+    /// held back by it, so the agent is told, if there is hope: the start may be tried again, or with another token.
     mutating func refuseStart(_ start: RegistryStart) {
-        cards.removeAll {
+        let index = cards.firstIndex {
             $0.state == .starting && $0.deviceID == start.deviceID && $0.attributesType == start.attributesType
                 && $0.sessionID == start.sessionID && $0.generation == start.generation
+                && (start.grant == nil || start.grant == $0.startRequest)
         }
+        guard let index else { return }
+        let card = cards.remove(at: index)
+        let isHopeful = startTokens.contains { token in
+            token.deviceID == card.deviceID && token.attributesType == card.attributesType
+                && (start.mayRetry == true || start.token.map { $0 != token.token } ?? false)
+        }
+        guard isHopeful else { return }
+        reachableAgain.append(
+            IslandReachable(
+                userID: self.id, deviceID: card.deviceID, attributesType: card.attributesType, sessionID: nil))
     }
 
     /// The user swiped a card away.
@@ -102,9 +119,20 @@ extension User {
     }
 
     /// Our end push to the token's card was accepted.
-    mutating func pushEnded(_ token: String, at now: Timestamp) {
-        for index in cards.indices where cards[index].token == token && cards[index].isOpen {
-            cards[index].end(.push, at: now)
+    ///
+    /// - Parameter wasUnowned: no session had the card when it was ended. One that took it over in the meantime loses it
+    ///   again, and gets one of its own.
+    mutating func pushEnded(_ token: String, wasUnowned: Bool = false, at now: Timestamp) {
+        for index in cards.indices where cards[index].token == token {
+            if cards[index].isOpen { cards[index].end(.push, at: now) }
+            guard wasUnowned, cards[index].state == .ended, cards[index].sessionID != nil,
+                cards[index].startRequest == nil
+            else { continue }
+            cards[index].sessionID = nil
+            reachableAgain.append(
+                IslandReachable(
+                    userID: id, deviceID: cards[index].deviceID, attributesType: cards[index].attributesType,
+                    sessionID: nil))
         }
     }
 

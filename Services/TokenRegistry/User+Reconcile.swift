@@ -23,6 +23,13 @@ extension User {
             cards[index].end(.duplicate, at: now)
             surplus.insert(activityID)
         }
+        // The phone may have been out of reach, and APNs keeps one push for it at the most.
+        for card in cards where card.deviceID == deviceID && card.state == .live {
+            guard let activityID = card.activityID, runs.contains(activityID) else { continue }
+            reachableAgain.append(
+                IslandReachable(
+                    userID: id, deviceID: deviceID, attributesType: card.attributesType, sessionID: card.sessionID))
+        }
         return running.filter(surplus.contains)
     }
 

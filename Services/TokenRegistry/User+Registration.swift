@@ -45,7 +45,9 @@ extension User {
     /// Joins a reported card to what is known: itself, or the start that was granted for its session, or nothing yet.
     mutating func register(_ new: ActivityRegistration, id: String, at now: Timestamp) {
         if let index = cards.firstIndex(where: { $0.deviceID == new.deviceID && $0.activityID == new.activityID }) {
-            guard cards[index].isOpen || cards[index].canComeBack else { return }
+            // A card with a new token did not get the end that went to the old one.
+            let missedEnd = cards[index].ending == .push && cards[index].token != new.token
+            guard cards[index].isOpen || cards[index].canComeBack || missedEnd else { return }
             fill(index, with: new, at: now)
         } else if let index = startedCard(for: new) {
             fill(index, with: new, at: now)

@@ -13,6 +13,8 @@ struct User: Sendable, Equatable {
     var startTokens: [StartToken] = []
     /// In the order of their beginning.
     var cards: [Card] = []
+    /// What the agent should show again although no token has changed; said once and not stored.
+    var reachableAgain: [IslandReachable] = []
 
     init(id: String) { self.id = id }
 

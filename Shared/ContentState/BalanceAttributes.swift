@@ -38,4 +38,10 @@ public struct BalanceAttributes: IslandAttributes {
     public static let example = ContentState(
         balance: 1840, unit: "points", lastChange: 120, lastEntry: "Two coffees", target: 2500)
     public static let startAlert = DesiredIsland.Alert(title: "Your balance", body: "It is on screen now.")
+    public static let fieldNotes = [
+        "balance": "in the unit's smallest part: cents of a currency, or points",
+        "unit": "ISO 4217, such as USD, or points",
+        "lastChange": "negative when something was spent",
+        "target": "what the user saves up for, in the same unit",
+    ]
 }

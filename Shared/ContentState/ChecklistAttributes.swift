@@ -35,4 +35,8 @@ public struct ChecklistAttributes: IslandAttributes {
     public static let example = ContentState(
         title: "Moving day", done: 3, total: 8, next: "Book the van", lastDone: "Pack the books")
     public static let startAlert = DesiredIsland.Alert(title: "Your list", body: "It is on screen now.")
+    public static let fieldNotes = [
+        "next": "the next thing to do; absent when all is done",
+        "lastDone": "what was ticked off last",
+    ]
 }

@@ -35,4 +35,10 @@ public struct CoachAttributes: IslandAttributes {
     public static let example = ContentState(
         calories: 1240, goal: 2100, streak: 6, lastMeal: "Chicken bowl · 600 cal")
     public static let startAlert = DesiredIsland.Alert(title: "Your day", body: "Your calories are on screen now.")
+    public static let fieldNotes = [
+        "calories": "eaten today, in kcal",
+        "goal": "the day's goal, in kcal",
+        "streak": "days in a row with at least one meal",
+        "lastMeal": "such as Chicken bowl · 600 cal",
+    ]
 }

@@ -16,6 +16,8 @@ public enum ContentStateError: Error, Hashable {
     /// A start needs an alert with a title and a body, or the phone shows nothing.
     case emptyAlert
     case unknownKind(String)
+    /// The state is for a kind of Island that the agent does not feed.
+    case otherKind(String, expected: String)
 
     /// The share of one field in a push, in bytes of its JSON with its key.
     public struct FieldSize: Hashable, Sendable {
@@ -44,6 +46,7 @@ extension ContentStateError: CustomStringConvertible {
                 + largest.map { "\($0.path) (\($0.bytes))" }.joined(separator: ", ")
         case .emptyAlert: "a start needs an alert with a title and a body, or the phone shows nothing"
         case .unknownKind(let name): "no kind of Island is called \(name)"
+        case .otherKind(let name, let expected): "the state is for \(name), but this agent feeds \(expected)"
         }
     }
 }

@@ -41,4 +41,9 @@ public struct DeliveryAttributes: IslandAttributes {
     public static let example = ContentState(
         phase: .enRoute, etaEpoch: 1_790_002_100, progress: 0.6, merchant: "North Kitchen", courier: "Mina")
     public static let startAlert = DesiredIsland.Alert(title: "Your delivery", body: "Follow it on screen.")
+    public static let fieldNotes = [
+        "etaEpoch": "when it should arrive, in whole UNIX seconds",
+        "progress": "how much of the way is done, 0 to 1",
+        "courier": "who brings it, once that is known",
+    ]
 }

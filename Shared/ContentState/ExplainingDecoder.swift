@@ -5,7 +5,7 @@ import Foundation
 /// `JSONDecoder` stays the judge. Of a fraction where an `Int` belongs it only says "not valid JSON", with no path; so
 /// this walks the same type over the same JSON and asks the judge about each value on the way.
 struct ExplainingDecoder: Decoder {
-    let value: JSONValue
+    let value: AnyJSON
     let codingPath: [any CodingKey]
     /// The type whose `init(from:)` was given this decoder.
     let type: any Decodable.Type
@@ -13,7 +13,7 @@ struct ExplainingDecoder: Decoder {
 
     /// The reason for a refusal, or `nil` if the walk finds none.
     static func explanation<T: Decodable>(of json: Data, as type: T.Type) -> ContentStateError? {
-        guard let value = try? JSONDecoder().decode(JSONValue.self, from: json) else { return nil }
+        guard let value = try? JSONDecoder().decode(AnyJSON.self, from: json) else { return nil }
         do {
             _ = try decode(type, value, [])
             return nil
@@ -27,7 +27,7 @@ struct ExplainingDecoder: Decoder {
     }
 
     fileprivate static func decode<T: Decodable>(
-        _ type: T.Type, _ value: JSONValue, _ path: [any CodingKey]
+        _ type: T.Type, _ value: AnyJSON, _ path: [any CodingKey]
     ) throws -> T {
         if let decoded = try? JSONDecoder().decode(type, from: JSONEncoder().encode(value)) { return decoded }
         switch value {
@@ -62,7 +62,7 @@ extension ExplainingDecoder: SingleValueDecodingContainer {
 }
 
 private struct Fields<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    let fields: [String: JSONValue]
+    let fields: [String: AnyJSON]
     let codingPath: [any CodingKey]
 
     var allKeys: [Key] { fields.keys.compactMap(Key.init(stringValue:)) }
@@ -95,17 +95,17 @@ private struct Fields<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func superDecoder() throws -> any Decoder {
-        ExplainingDecoder(value: fields["super"] ?? .null, codingPath: codingPath, type: JSONValue.self)
+        ExplainingDecoder(value: fields["super"] ?? .null, codingPath: codingPath, type: AnyJSON.self)
     }
 
     func superDecoder(forKey key: Key) throws -> any Decoder {
         ExplainingDecoder(
-            value: fields[key.stringValue] ?? .null, codingPath: codingPath + [key], type: JSONValue.self)
+            value: fields[key.stringValue] ?? .null, codingPath: codingPath + [key], type: AnyJSON.self)
     }
 }
 
 private struct Elements: UnkeyedDecodingContainer {
-    let elements: [JSONValue]
+    let elements: [AnyJSON]
     let codingPath: [any CodingKey]
     var currentIndex = 0
 
@@ -140,7 +140,7 @@ private struct Elements: UnkeyedDecodingContainer {
         defer { currentIndex += isAtEnd ? 0 : 1 }
         return ExplainingDecoder(
             value: isAtEnd ? .null : elements[currentIndex],
-            codingPath: codingPath + [Position(intValue: currentIndex)], type: JSONValue.self)
+            codingPath: codingPath + [Position(intValue: currentIndex)], type: AnyJSON.self)
     }
 }
 

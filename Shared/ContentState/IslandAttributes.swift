@@ -19,9 +19,14 @@ public protocol IslandAttributes: Codable, Hashable, Sendable {
     static var example: ContentState { get }
     /// What a card's start says when the agent gave no words of its own: without an alert a phone starts nothing.
     static var startAlert: DesiredIsland.Alert { get }
+    /// What the names of fields do not say by themselves, such as units, by path ("items.price"): it goes into the
+    /// schema, for people and for language models.
+    static var fieldNotes: [String: String] { get }
 }
 
 extension IslandAttributes {
     /// What `attributes-type` says: the bare name of the type.
     public static var attributesType: String { String(describing: Self.self) }
+
+    public static var fieldNotes: [String: String] { [:] }
 }

@@ -27,6 +27,8 @@ public struct IslandKind: Sendable {
     private let checkStatic: @Sendable ([UInt8]) throws(ContentStateError) -> [UInt8]
     private let makeAttributes: @Sendable (String, String?) throws(ContentStateError) -> [UInt8]
     private let makeExample: @Sendable () throws(ContentStateError) -> [UInt8]
+    private let makeShape: @Sendable () -> StateShape
+    private let fieldNotes: [String: String]
 
     public init<Attributes: IslandAttributes>(_ type: Attributes.Type) {
         attributesType = Attributes.attributesType
@@ -41,6 +43,8 @@ public struct IslandKind: Sendable {
             try ContentStateCodec.encode(Attributes(userID: userID, sessionID: sessionID))
         }
         makeExample = { () throws(ContentStateError) in try ContentStateCodec.encode(Attributes.example) }
+        makeShape = { StateShape(of: Attributes.ContentState.self, like: Attributes.example) }
+        fieldNotes = Attributes.fieldNotes
     }
 
     /// Reads a content state as a phone does and gives it back as the phone understands it; equal states come back as
@@ -59,4 +63,12 @@ public struct IslandKind: Sendable {
 
     /// The JSON of a state as it might be in the middle of a session.
     public func example() throws(ContentStateError) -> [UInt8] { try makeExample() }
+
+    /// What a phone takes for a content state, field by field.
+    package func shape() -> StateShape { makeShape() }
+
+    /// The same as a JSON schema (draft 2020-12).
+    public func schema() throws(ContentStateError) -> [UInt8] {
+        try makeShape().schema(titled: "\(attributesType).ContentState", notes: fieldNotes, example: makeExample())
+    }
 }

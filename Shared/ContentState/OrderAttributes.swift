@@ -61,4 +61,11 @@ public struct OrderAttributes: IslandAttributes {
         items: [Item(name: "Margherita", quantity: 2, price: 1250), Item(name: "Lemonade", quantity: 1, price: 400)],
         itemCount: 3, total: 2900, currency: "USD", status: .open)
     public static let startAlert = DesiredIsland.Alert(title: "Your order", body: "It is on screen now.")
+    public static let fieldNotes = [
+        "items": "the newest last, at most 4: the card is small",
+        "items.price": "for one, in the currency's smallest unit: 1250 is 12.50 USD",
+        "itemCount": "all items, also those that the list leaves out",
+        "total": "in the currency's smallest unit: 1250 is 12.50 USD",
+        "currency": "ISO 4217, such as USD",
+    ]
 }

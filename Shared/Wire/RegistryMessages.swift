@@ -20,13 +20,25 @@ public struct RegistryStart: Sendable, Equatable, Codable {
     public let attributesType: String
     public let sessionID: String
     public let generation: Int
+    /// In a `startRefused`: the grant that the refused start had, so that a late copy does not lift a later one.
+    public let grant: String?
+    /// In a `startRefused`: true if the start may be sent again as it is; absent if that would lead to the same refusal.
+    public let mayRetry: Bool?
+    /// In a `startRefused`: the push-to-start token that was tried.
+    public let token: String?
 
-    public init(userID: String, deviceID: String, attributesType: String, sessionID: String, generation: Int) {
+    public init(
+        userID: String, deviceID: String, attributesType: String, sessionID: String, generation: Int,
+        grant: String? = nil, mayRetry: Bool? = nil, token: String? = nil
+    ) {
         self.userID = userID
         self.deviceID = deviceID
         self.attributesType = attributesType
         self.sessionID = sessionID
         self.generation = generation
+        self.grant = grant
+        self.mayRetry = mayRetry
+        self.token = token
     }
 }
 
@@ -35,10 +47,13 @@ public struct RegistryStartAnswer: Sendable, Equatable, Codable {
     public let isGranted: Bool
     /// Why not, in words.
     public let reason: String?
+    /// Names the grant; the same when the same question comes again.
+    public let grant: String?
 
-    public init(isGranted: Bool, reason: String?) {
+    public init(isGranted: Bool, reason: String?, grant: String? = nil) {
         self.isGranted = isGranted
         self.reason = reason
+        self.grant = grant
     }
 }
 
@@ -87,12 +102,17 @@ public enum RegistryCommand: Sendable, Equatable {
         public let deviceID: String
         public let attributesType: String
         public let token: String
+        /// True if no session had taken the card over when it was ended: one that has since then got a dead card.
+        public let wasUnowned: Bool?
 
-        public init(userID: String, deviceID: String, attributesType: String, token: String) {
+        public init(
+            userID: String, deviceID: String, attributesType: String, token: String, wasUnowned: Bool? = nil
+        ) {
             self.userID = userID
             self.deviceID = deviceID
             self.attributesType = attributesType
             self.token = token
+            self.wasUnowned = wasUnowned
         }
     }
 

@@ -76,7 +76,7 @@ import Testing
     @Test func `a card that the app started itself is adopted, no start is sent`() {
         let own = card(nil, .live)
         let phone = device(tokens: [token()], cards: [own])
-        #expect(steps(desired(), phone) == [.adopt(phone, own)])
+        #expect(steps(desired(), phone) == [.adopt(phone, own, token())])
     }
 
     @Test func `each phone is looked at by itself`() {
@@ -120,6 +120,40 @@ import Testing
         #expect(steps(desired(ends: true), phone) == [.end(phone, cards[0]), .end(phone, cards[1])])
         #expect(steps(desired(ends: true), device(cards: [card("s1", .starting)])) == [.leave(.awaitingToken)])
         #expect(steps(desired(ends: true), device(tokens: [token()])) == [.leave(.nothingToEnd)])
+    }
+
+    @Test func `a state that comes again does not touch a later session's card`() {
+        let phone = device(tokens: [token()], cards: [card("s1", .live), card("s2", .live, token: "cc")])
+        #expect(steps(desired("s1"), phone) == [.leave(.outdated)])
+        #expect(steps(desired("s1", ends: true), phone) == [.end(phone, phone.activities[0])])
+    }
+
+    @Test func `an end that comes again does not touch the card that came after it`() {
+        let phone = device(tokens: [token()], cards: [card("s1", .ended), card("s1", .live, generation: 1)])
+        #expect(steps(desired("s1", ends: true), phone) == [.leave(.nothingToEnd)])
+        let own = device(cards: [card(nil, .live, at: 101)])
+        #expect(steps(desired("s1", ends: true), own) == [.leave(.nothingToEnd)])
+    }
+
+    @Test func `while a renewed card cannot be reached, the old one goes on`() {
+        let old = card("s1", .live, token: "b0")
+        let phone = device(tokens: [token()], cards: [old, card("s1", .starting, generation: 1)])
+        #expect(steps(desired(generation: 1), phone) == [.update(phone, old)])
+        let own = card(nil, .live, token: "b2")
+        let lost = device(tokens: [token()], cards: [card("s1", .starting), own])
+        #expect(steps(desired(), lost) == [.update(lost, own)])
+    }
+
+    @Test func `beside the session's card none of the app's own stays`() {
+        let cards = [card("s1", .live), card(nil, .live, token: "cc")]
+        let phone = device(tokens: [token()], cards: cards)
+        #expect(steps(desired(), phone) == [.update(phone, cards[0]), .end(phone, cards[1])])
+    }
+
+    @Test func `without a start token the last session's card stands in`() {
+        let old = card("s0", .live)
+        let phone = device(cards: [old])
+        #expect(steps(desired(), phone) == [.update(phone, old)])
     }
 
     @Test func `a user without devices needs nothing`() { #expect(steps(desired()).isEmpty) }

@@ -70,7 +70,7 @@ import Testing
 
     @Test func `the same event gives the same ids on every try`() async throws {
         let first = try await take(message("600 kcal"), nil, at: 0, id: "same")
-        let second = try await take(message("600 kcal"), nil, at: 1, id: "same")
+        let second = try await take(message("600 kcal"), nil, at: 0, id: "same")
         #expect(first.outgoing.map(\.id) == second.outgoing.map(\.id))
         #expect(Set(first.outgoing.map(\.id)).count == first.outgoing.count)
         #expect(try replies(first).map(\.idempotencyKey) == replies(second).map(\.idempotencyKey))
@@ -138,7 +138,7 @@ import Testing
         #expect(renewed.state.session?.isOpen == true)
     }
 
-    @Test func `a token that comes in late brings the current state once more, unchanged`() async throws {
+    @Test func `a token that comes in late brings the current state once more, under a new timestamp`() async throws {
         let first = try await take(message("600 kcal"), nil, at: 0)
         let reachable = IslandReachable(
             userID: "user-42", deviceID: "d", attributesType: "CoachAttributes", sessionID: first.state.session?.id)
@@ -150,9 +150,63 @@ import Testing
                     return .show(
                         DesiredIsland.Card(contentState: card.contentState, staleDate: card.staleDate, alert: nil))
                 })
-        #expect(try islands(again)[0].timestamp == islands(first)[0].timestamp)
+        // A card that the app has started meanwhile would drop an older one.
+        #expect(try islands(again)[0].timestamp == Self.start / 1000 + 6)
         let other = IslandReachable(userID: "user-42", deviceID: "d", attributesType: "OrderAttributes", sessionID: nil)
         #expect(try await take(.islandReachable(other), first.state, at: 5).outgoing.isEmpty)
+    }
+
+    @Test func `the next state after an end gets a card of its own`() async throws {
+        let turn = Turn(
+            agent: AnyAgent(EndingAgent()), rules: SessionRules(idle: .seconds(1800)), staleAfter: .seconds(3600),
+            partitions: 16)
+        var state = UserState(handle: "+12025559876")
+        var generations: [Int] = []
+        for (index, text) in ["show", "end", "end", "show", "show"].enumerated() {
+            let event = InboundEvent(handle: "+12025559876", content: message("\(text)"))
+            let envelope = CloudEvent(
+                id: "\(index)", source: "linq", type: event.type, time: at(0), traceparent: nil, data: event)
+            let outcome = try await turn.take(
+                Turn.Input(event: envelope, eventKey: "\(index)", record: known, now: at(Double(index))), state)
+            state = outcome.state
+            generations += try islands(outcome).map(\.generation)
+        }
+        #expect(generations == [0, 0, 0, 1, 1])
+        #expect(state.session?.cardStartedAt == at(3))
+    }
+
+    @Test func `of two sessions the later one has the larger id, even if the clock was set back`() async throws {
+        let first = try await take(message("600 kcal"), nil, at: 7200, id: "zzz")
+        let ended = try await take(.sessionDue(try due(first.state)), first.state, at: 9000)
+        let second = try await take(message("100 kcal"), ended.state, at: 0, id: "aaa")
+        let ids = try [first, second].map { try #require($0.state.session?.id) }
+        #expect(ids[0] < ids[1])
+        #expect(ids.allSatisfy { UUID(uuidString: $0) != nil })
+    }
+
+    @Test func `the end is told to late cards for twelve hours after it, however long the session's silence`()
+        async throws
+    {
+        let turn = Turn(
+            agent: AnyAgent(CoachAgent()), rules: SessionRules(idle: .seconds(13 * 3600)), staleAfter: .seconds(3600),
+            partitions: 16)
+        let first = try await take(message("600 kcal"), nil, at: 0)
+        var state = first.state
+        state.session?.isOpen = false
+        state.island?.dismissalDate = 1
+        let event = InboundEvent(
+            handle: "+12025559876",
+            content: .islandReachable(
+                IslandReachable(
+                    userID: "user-42", deviceID: "d", attributesType: "CoachAttributes", sessionID: state.session?.id)))
+        func isTold(at hours: Double) async throws -> Bool {
+            let envelope = CloudEvent(
+                id: "\(hours)", source: "r", type: event.type, time: at(0), traceparent: nil, data: event)
+            let input = Turn.Input(event: envelope, eventKey: "\(hours)", record: known, now: at(hours * 3600))
+            return try await !turn.take(input, state).outgoing.isEmpty
+        }
+        #expect(try await isTold(at: 24))
+        #expect(try await !isTold(at: 26))
     }
 
     @Test func `a token that comes in after the end is told of the end`() async throws {
@@ -196,5 +250,22 @@ import Testing
         let envelope = CloudEvent(
             id: "e1", source: "linq", type: event.type, time: at(0), traceparent: nil, data: event)
         #expect(EventHandler.keys(of: envelope) == ["linq/e1", "message/m-x"])
+    }
+}
+
+/// Shows a state, or ends the card with it.
+private struct EndingAgent: IslandAgent {
+    struct Model: Codable, Sendable {}
+
+    typealias Attributes = CoachAttributes
+
+    let initialModel = Model()
+
+    func respond(
+        to event: AgentEvent, model: inout Model, context: AgentContext
+    ) async throws -> AgentResponse<CoachAttributes.ContentState> {
+        guard case .message(let message) = event else { return AgentResponse() }
+        let isEnd = message.text == "end"
+        return AgentResponse(island: isEnd ? .end(CoachAttributes.example) : .show(CoachAttributes.example))
     }
 }

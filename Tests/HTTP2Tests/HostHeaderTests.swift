@@ -1,10 +1,6 @@
-import Crypto
-import Foundation
+import HTTP2
 import Runtime
-import TestSupport
 import Testing
-
-@testable import HTTP2
 
 @Suite(.timeLimit(.minutes(1))) struct HostHeaderTests {
     @Test func `our server takes the header host in place of the authority`() async throws {
@@ -13,63 +9,9 @@ import Testing
             got.withLock { $0 = request }
             responder.respond(status: 200)
         } _: { test in
-            let (port, caFile) = (test.server.port, test.caFile)
-            let done = Locked<String?>(nil)
-            let thread = Thread {
-                let result = Result { try RawClient.run(port: port, caFile: caFile) }
-                done.withLock { $0 = "\(result)" }
-            }
-            thread.start()
-            try await eventually("the raw client is done") { done.withLock { $0 } != nil }
-            #expect(done.withLock { $0 } == "success(200)")
+            let status = try await RawClient.send(to: test, alpn: ["h2"])
+            #expect(status == 200)
             #expect(got.withLock { $0?.authority } == "api.push.apple.com")
         }
     }
-}
-
-/// Sends one request whose fields are not those that our client sends.
-private final class RawClient: FrameHandler {
-    private var status: Int?
-    private var isSettled = false
-
-    static func run(port: UInt16, caFile: String) throws -> Int {
-        let address = try SocketAddress.resolve("127.0.0.1", port: port, isNumeric: true).get()[0]
-        let descriptor = try Socket.startConnecting(to: address, userTimeout: .seconds(5))
-        let tls = try TLSStream(
-            .client(caFile: caFile, alpn: ["h2"]), connectedTo: "127.0.0.1", fileDescriptor: descriptor)
-        let frames = try FrameConnection(isServer: false, fileDescriptor: descriptor, tls: tls)
-        let client = RawClient()
-        frames.handler = client
-        var events = Int16(POLLOUT)
-        func wait() {
-            var polled = pollfd(fd: descriptor, events: events, revents: 0)
-            poll(&polled, 1, 5000)
-        }
-        wait()
-        while case let step = try tls.handshake(), step != .moved(0) {
-            events = Int16(step == .wantsWrite ? POLLOUT : POLLIN)
-            wait()
-        }
-        frames.submitSettings([])
-        let stream = MessageStream(outgoing: Array("{}".utf8), maxBody: 1000)
-        _ = frames.submitRequest(stream) { block in
-            block.append(":method", "POST")
-            block.append(":scheme", "https")
-            block.append(":path", "/3/device/00")
-            block.append("host", "api.push.apple.com")
-        }
-        let end = monotonicSeconds() + 5
-        while client.status == nil, monotonicSeconds() < end {
-            try frames.flush()
-            events = frames.pollEvents
-            wait()
-            _ = try frames.receive()
-        }
-        return client.status ?? 0
-    }
-
-    func makeStream(_ id: Int32) -> MessageStream? { nil }
-    func ended(_ stream: MessageStream) { status = stream.pseudoHeader(":status").flatMap { Int($0) } }
-    func closed(_ stream: MessageStream, code: UInt32) {}
-    func received(_ event: FrameConnection.Event) {}
 }

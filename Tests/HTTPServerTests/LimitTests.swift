@@ -135,6 +135,7 @@ struct LimitTests {
     @Test func `many requests that are there at the same moment are all answered`() async throws {
         var limits = limits
         limits.maxConnectionsPerAddress = nil
+        limits.headerTimeout = .seconds(20)
         let server = try HTTPServer(
             listen: ListenAddress(host: "127.0.0.1", port: 0), threads: 1, limits: limits, name: "test", log: quiet,
             metrics: Metrics(),

@@ -36,9 +36,8 @@ final class RawClient {
             }
         }
         guard code == 0 else {
-            let words = String(cString: strerror(errno))
-            Glibc.close(descriptor)
-            throw Broken(description: "connect: \(words)")
+            // Everything is set by now, so `deinit` closes the socket.
+            throw Broken(description: "connect: \(String(cString: strerror(errno)))")
         }
     }
 

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import HTTPServer
 import Runtime
@@ -7,9 +8,24 @@ import Testing
 @Suite(.timeLimit(.minutes(3)))
 struct StopTests {
     @Test func `servers that are stopped under load finish what they have, two hundred times in a row`() async {
-        // A process of its own: what this looks for ends the whole process.
+        // In a process of its own, which a mistake here is apt to end.
         await #expect(processExitsWith: .success) {
+            alarm(150)
             for _ in 0..<200 { try await stopUnderLoad() }
+        }
+    }
+
+    @Test func `stopping twice, and from many threads, is stopping`() async throws {
+        try await withServer(handler: echo) { server in
+            await withTaskGroup { group in
+                for _ in 0..<4 {
+                    group.addTask {
+                        server.stopAccepting()
+                        #expect(throws: RawClient.Broken.self) { try RawClient(port: server.port) }
+                    }
+                }
+            }
+            server.stopAccepting()
         }
     }
 }
@@ -17,31 +33,39 @@ struct StopTests {
 /// One server's life, with clients that connect until the last moment.
 private func stopUnderLoad() async throws {
     let held = Held()
-    try await withServer(handler: { request, responder in
-        if request.path == "/held" { held.hold(request, responder) } else { echo(request, responder) }
-    }) { server in
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<4 { group.addTask { await knock(on: server.port) } }
-            let clients = try (0..<4).map { _ in try RawClient(port: server.port) }
-            for client in clients { try await client.send(get("/held")) }
-            try await eventually("all are there") { held.count == clients.count }
-            server.stopAccepting()
-            #expect(throws: RawClient.Broken.self) { try RawClient(port: server.port) }
-            for (_, responder) in held.takeAll() { responder.respond(.text(200, "done")) }
-            await server.drain(within: .seconds(10))
-            #expect(server.inFlight == 0)
-            for client in clients { #expect(try await client.answer().text == "done") }
-            server.close()
-            try await group.waitForAll()
+    var limits = HTTPServerLimits()
+    limits.maxConnections = 250
+    limits.maxConnectionsPerAddress = nil
+    try await withServer(
+        limits: limits,
+        handler: { request, responder in
+            if request.path == "/held" { held.hold(request, responder) } else { echo(request, responder) }
         }
+    ) { server in
+        let clients = try (0..<4).map { _ in try RawClient(port: server.port) }
+        for client in clients { try await client.send(get("/held")) }
+        try await eventually("all are there") { held.count == clients.count }
+        let knocking = (0..<2).map { _ in knock(on: server.port) }
+        try await eventually("the server is busy") { knocking.allSatisfy { $0.withLock { $0 } > 5 } }
+        server.stopAccepting()
+        #expect(throws: RawClient.Broken.self) { try RawClient(port: server.port) }
+        for (_, responder) in held.takeAll() { responder.respond(.text(200, "done")) }
+        await server.drain(within: .seconds(10))
+        #expect(server.inFlight == 0)
+        for client in clients { #expect(try await client.answer().text == "done") }
+        server.close()
     }
 }
 
-/// Connects and asks, again and again, until nobody listens any more.
-private func knock(on port: UInt16) async {
-    while let client = try? RawClient(port: port) {
-        // The server may go at any moment, so an answer is not certain.
-        try? await client.send(get("/"))
-        _ = try? await client.answer(within: .seconds(2))
+/// Connects and leaves, again and again, until nobody listens any more; counts.
+private func knock(on port: UInt16) -> Locked<Int> {
+    let count = Locked(0)
+    Thread.detachNewThread {
+        while (try? RawClient(port: port)) != nil {
+            count.withLock { $0 += 1 }
+            // Other tests run beside this one, and some of them against the clock.
+            usleep(1000)
+        }
     }
+    return count
 }

@@ -4,8 +4,8 @@ import Shared
 
 /// An agent that does what the text says, so that a test knows what each text should lead to.
 ///
-/// "show TEXT" shows it, "quiet TEXT" shows it without hurry, "alert TEXT" lights the screen up, "end" ends the card, and
-/// anything else changes nothing. Each state is another one, by its count.
+/// "show TEXT" shows it, "quiet TEXT" shows it without hurry, "alert TEXT" lights the screen up, "end" ends the card,
+/// and anything else changes nothing. Each state is another one, by its count.
 struct LedgerAgent: IslandAgent {
     struct Model: Codable, Sendable { var count = 0 }
 

@@ -1,6 +1,7 @@
 import Foundation
 import Shared
 
+@testable import Agent
 @testable import TokenRegistry
 
 /// The registry and the cache in front of it: the real rules of users, over a store that loses nothing committed.
@@ -74,12 +75,14 @@ struct ModelRegistry {
             generation += 1
             changes[index].after.generation = generation
             users[changes[index].after.id] = changes[index].after
+            users[changes[index].after.id]?.reachableAgain = []
         }
         let consequences = Consequences(changes)
         for event in consequences.events {
             outbox.append(
                 CloudEvent(
-                    id: freshID(), source: "token-registry", type: event.type, time: now, traceparent: nil, data: event))
+                    id: freshID(), source: "token-registry", type: event.type, time: now, traceparent: nil, data: event)
+            )
         }
         for handle in consequences.staleHandles {
             let entry = StaleEntry(handle: handle.text, generation: generation)
@@ -131,6 +134,11 @@ struct ModelRegistry {
         cache[handle] = CacheEntry(
             generation: record.generation, record: record,
             expires: now + (record.userID == nil ? .seconds(5) : .seconds(300)))
+    }
+
+    /// Whether the cache says nothing about the handle, or what is true; after a crash the news may be late.
+    func isCacheTrue(of handle: String, at now: Timestamp) -> Bool {
+        cachedRecord(of: handle, at: now).map { $0 == record(of: handle) } ?? true
     }
 
     mutating func loseCache() { cache = [:] }

@@ -83,7 +83,8 @@ extension World {
     private func observe(_ id: String, _ before: VirtualPhone) {
         guard let phone = devices[id]?.phone else { return }
         for card in phone.cards where card.isLive {
-            if let old = before.cards.first(where: { $0.activityID == card.activityID }), card.timestamp < old.timestamp {
+            if let old = before.cards.first(where: { $0.activityID == card.activityID }), card.timestamp < old.timestamp
+            {
                 complain("the timestamp of a card on \(id) fell")
             }
         }
@@ -91,7 +92,9 @@ extension World {
             note("\(id) drops \(drop.event): \(drop.reason)")
             if ["unable to decode", "a start needs", "attributes-type", "no timestamp", "eight hours ahead"]
                 .contains(where: drop.reason.contains)
-            { complain("\(id) dropped a push: \(drop.reason)") }
+            {
+                complain("\(id) dropped a push: \(drop.reason)")
+            }
             if ["offline", "budget"].contains(where: drop.reason.contains) { devices[id]?.needsLaunch = true }
         }
         for old in before.cards where old.isLive && now.date >= old.startedAt + VirtualPhone.lifetime {
@@ -136,6 +139,12 @@ extension World {
     /// APNs delivers one of the pushes that it has taken.
     func deliver(_ index: Int) {
         let item = apns.take(index)
+        if let expiration = item.push.expiration, expiration < now.date {
+            note("APNs gives \(item.push.apnsID) up")
+            if let collapseID = item.collapseID { lostStarts.insert("\(item.deviceID) \(collapseID)") }
+            devices[item.deviceID]?.needsLaunch = true
+            return
+        }
         let droppedBefore = devices[item.deviceID]?.phone.droppedCount ?? 0
         note("\(item.deviceID) gets \(item.push.apnsID)")
         onPhone(item.deviceID) { phone, now in phone.receive(item.push, at: now) }
@@ -197,7 +206,9 @@ extension World {
 
     private func confirmDismissal(_ id: String, _ activityID: String) {
         let card = registry.users[Self.user]?.cards.first { $0.deviceID == id && $0.activityID == activityID }
-        guard let card, card.state == .dismissed, let session = card.sessionID else { return }
+        guard let card, card.state == .dismissed, let session = card.sessionID,
+            registry.isCacheTrue(of: Self.phone, at: now)
+        else { return }
         confirmedDismissals.insert("\(id) \(session)")
     }
 }
@@ -206,7 +217,8 @@ extension Device.Call {
     var label: String {
         switch self {
         case .startToken(let token): "start token \(token.token.prefix(6))"
-        case .activity(let card): "card \(card.activityID.prefix(4)) of \(card.sessionID?.suffix(4) ?? "-"), token \(card.token.prefix(6))"
+        case .activity(let card):
+            "card \(card.activityID.prefix(4)) of \(card.sessionID?.suffix(4) ?? "-"), token \(card.token.prefix(6))"
         case .remove(let activityID, let reason): "card \(activityID.prefix(4)) \(reason)"
         case .reconcile(let running): "running \(running.map { $0.prefix(4) })"
         }

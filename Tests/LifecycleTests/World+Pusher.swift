@@ -1,6 +1,9 @@
 import Shared
+import Stage
 
 @testable import APNSPusher
+@testable import Agent
+@testable import TokenRegistry
 
 /// What the pusher's process has in hand: all of it is gone when it ends.
 struct ModelPusher {
@@ -109,7 +112,7 @@ extension World {
         note("registry: start of \(start.deviceID) \(start.sessionID.suffix(4)).\(start.generation) is \(verdict)")
         guard !answerIsLost else { return nil }
         pusher.openStarts[name] = nil
-        return RegistryStartAnswer(isGranted: verdict == .granted, reason: nil)
+        return RegistryStartAnswer(isGranted: verdict == .granted, reason: nil, grant: request)
     }
 
     private func attempt(
@@ -118,7 +121,7 @@ extension World {
         var tries = step.tries ?? PushTries(push, fallback: .production)
         let fault = nextFault()
         let result = apns.send(push.request, to: tries.target, fault: fault, at: now)
-        note("push \(push.event) to \(push.request.token.prefix(6)) at \(tries.target): \(result)")
+        note("push \(push.event) to \(push.request.token.prefix(6)) at \(tries.target): \(result.label)")
         noteLoss(push, step, fault)
         let next: PushTries.Next
         switch result {
@@ -161,6 +164,27 @@ extension World {
         }
     }
 
+    /// APNs has taken the end of a card of the app's own and the registry will not hear of it: should a session take
+    /// the card over now, it is over for that session as if the app had ended it.
+    private func noteUntoldEnd(_ step: ModelPusher.Running) {
+        guard case .tell(let command) = step.work.next, case .activityEnded(let ended) = lastCommand(step, command),
+            ended.wasUnowned == true
+        else { return }
+        let card = registry.users[Self.user]?.cards.first { $0.token == ended.token }
+        if let activityID = card?.activityID { devices[step.deviceID]?.gone.insert(activityID) }
+    }
+
+    /// What the step would have told last: an end may follow what was learned of its token.
+    private func lastCommand(_ step: ModelPusher.Running, _ command: RegistryCommand) -> RegistryCommand {
+        var work = step.work
+        var last = command
+        while case .tell(let next) = work.next {
+            last = next
+            work.told()
+        }
+        return last
+    }
+
     /// The process ends where it is: what it had in hand comes again, and what it remembered is gone.
     func crashPusher() {
         note("pusher crashes")
@@ -168,9 +192,19 @@ extension World {
             for step in lane.steps {
                 if case .finish = step.work.next { continue }
                 if let key = step.startKey { lostStarts.insert(key) }
+                noteUntoldEnd(step)
             }
         }
         pusher = ModelPusher()
+    }
+}
+
+extension ModelAPNS.Result {
+    var label: String {
+        switch self {
+        case .answer(let answer): "\(answer.status) \(answer.reason)"
+        case .noAnswer(let wasSent): wasSent ? "no answer" : "not sent"
+        }
     }
 }
 
@@ -184,13 +218,19 @@ extension DesiredIsland {
 extension IslandPlan.Step {
     var deviceID: String? {
         switch self {
-        case .start(let device, _, _), .update(let device, _), .adopt(let device, _), .end(let device, _):
+        case .start(let device, _, _), .update(let device, _), .adopt(let device, _, _), .end(let device, _):
             device.deviceID
         case .leave: nil
         }
     }
 
-    var isStart: Bool { if case .start = self { true } else { false } }
+    /// Whether it may lead to a start.
+    var isStart: Bool {
+        switch self {
+        case .start, .adopt: true
+        case .update, .end, .leave: false
+        }
+    }
 
     var isStartOrUpdate: Bool {
         switch self {
@@ -203,7 +243,7 @@ extension IslandPlan.Step {
         switch self {
         case .start(_, _, let older): "start of \(deviceID ?? "") then end \(older.count)"
         case .update(_, let card): "update \(card.token?.prefix(6) ?? "")"
-        case .adopt(_, let card): "adopt \(card.token?.prefix(6) ?? "")"
+        case .adopt(_, let card, _): "adopt \(card.token?.prefix(6) ?? "")"
         case .end(_, let card): "end \(card.token?.prefix(6) ?? "")"
         case .leave(let reason): "leave \(reason)"
         }

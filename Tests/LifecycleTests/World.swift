@@ -32,7 +32,7 @@ final class World {
     /// How many replies went out.
     var replies = 0
     var devices: [String: Device] = [:]
-    /// Cards that need not be there: their starts may have been lost. By device, session and generation.
+    /// By device, session and generation: cards that need not be there, since their starts may have been lost.
     var lostStarts: Set<String> = []
     /// Swipes that the registry has confirmed, by device and session.
     var confirmedDismissals: Set<String> = []
@@ -42,6 +42,8 @@ final class World {
     var goesWrong = false
     private(set) var problems: [String] = []
     private(set) var trace: [String] = []
+    /// Costs more than all the rest.
+    var keepsTrace = false
     private var serial = 0
 
     init(seed: UInt64 = 0, idle: Duration = .seconds(1800), agent: AnyAgent = AnyAgent(LedgerAgent())) {
@@ -57,6 +59,7 @@ final class World {
     }
 
     func note(_ what: @autoclosure () -> String) {
+        guard keepsTrace else { return }
         trace.append("\((now.millisecondsSince1970 - Self.start) / 1000) s: \(what())")
     }
 
@@ -153,7 +156,7 @@ final class World {
     /// One command of the pusher's; it may come twice.
     func stepCommand() {
         guard let command = commands.first else { return }
-        note("registry takes \(command)")
+        note("registry takes \(command.label)")
         let follows = !fails(onceIn: 10)
         registry.change(command.userID, at: now, follows: follows) { user, now in user.apply(command, at: now) }
         if !fails(onceIn: 10) { commands.removeFirst() }
@@ -185,7 +188,8 @@ final class World {
                 stepPusher(handle)
             }
             while !apns.inFlight.isEmpty { deliver(0) }
-            for id in devices.keys.sorted() where devices[id]?.calls.isEmpty == false && devices[id]?.phone.isOnline == true {
+            for id in devices.keys.sorted()
+            where devices[id]?.calls.isEmpty == false && devices[id]?.phone.isOnline == true {
                 isIdle = false
                 stepApp(id)
             }
@@ -193,6 +197,18 @@ final class World {
             now = now + .milliseconds(20)
         }
         complain("the installation does not come to rest")
+    }
+}
+
+extension RegistryCommand {
+    fileprivate var label: String {
+        switch self {
+        case .startRefused(let start):
+            "start refused \(start.deviceID) \(start.sessionID.suffix(4)).\(start.generation)"
+        case .tokenDead(let dead): "dead \(dead.token.prefix(6))"
+        case .environmentLearned(let learned): "\(learned.token.prefix(6)) is of \(learned.environment)"
+        case .activityEnded(let ended): "ended \(ended.token.prefix(6))"
+        }
     }
 }
 

@@ -90,6 +90,23 @@ import Testing
         await lanes.drain()
         #expect(seen.withLock { $0 } == [0])
     }
+
+    @Test(.timeLimit(.minutes(1))) func `what waits can be taken out, and what comes then waits for what is in hand`()
+        async throws
+    {
+        let gate = Gate()
+        let seen = Locked<[Int]>([])
+        let lanes = lanes { item in
+            if item.number == 0 { await gate.pass() }
+            seen.withLock { $0.append(item.number) }
+        }
+        for number in 0..<3 { lanes.add(Item(key: "a", number: number), key: "a") }
+        #expect(lanes.takeWaiting().map(\.number) == [1, 2])
+        lanes.add(Item(key: "a", number: 9), key: "a")
+        gate.open()
+        await lanes.drain()
+        #expect(seen.withLock { $0 } == [0, 9])
+    }
 }
 
 @Suite struct `Stop signal` {

@@ -215,4 +215,38 @@ import Testing
             await replica.leave()
         }
     }
+
+    @Test(.timeLimit(.minutes(2)))
+    func `a message that takes long holds up its own partition, and no change of the others`() async throws {
+        let slow = Partition.of("chat-0", among: Self.partitions)
+        // A name by which the partition of the slow message falls to the newcomer.
+        let newcomer = try #require(
+            (0..<100).map { "second-\($0)" }.first { name in
+                PartitionAssignment.partitions(of: name, among: ["first", name], count: Self.partitions).contains(slow)
+            })
+        try await PrivateRabbitMQ.with(definitions: try definitions()) { server in
+            let isBegun = StopSignal()
+            let mayEnd = StopSignal()
+            let first = try await Replica("first", server) { _ in
+                isBegun.fire()
+                _ = await mayEnd.sleep(for: .seconds(60))
+                return .done
+            }
+            try await publish(1, chats: 1, to: first.connections.publisher)
+            try await eventually("the message is in hand") { isBegun.isFired }
+            let second = try await Replica(newcomer, server) { _ in .done }
+            try await eventually("the newcomer has its half") {
+                first.worker.owned.count == 4 && second.worker.owned.count == 4
+            }
+            await second.leave()
+            try await eventually("all but the slow one are back") {
+                first.worker.owned == (0..<Self.partitions).filter { $0 != slow }
+            }
+            #expect(first.metrics.render().contains("isthmus_stage_in_flight{stage=\"replies\"} 1"))
+            mayEnd.fire()
+            try await eventually("the slow one, too") { first.worker.owned.count == Self.partitions }
+            #expect(first.metrics.render().contains("isthmus_stage_oldest_age_seconds{stage=\"replies\"} 0"))
+            await first.leave()
+        }
+    }
 }

@@ -245,6 +245,63 @@ import Testing
         #expect(user.startTokens.first?.deviceID == "device-1")
     }
 
+    @Test func `late news of a refused start leaves the next grant alone`() {
+        func refused(_ grant: String) -> RegistryStart {
+            RegistryStart(
+                userID: "sam", deviceID: "phone", attributesType: "Coach", sessionID: "s1", generation: 0, grant: grant)
+        }
+        var user = sam()
+        _ = user.grantStart(start(), request: "a", id: "1", at: now)
+        user.refuseStart(refused("a"))
+        #expect(user.grantStart(start(), request: "b", id: "2", at: now) == .granted)
+        user.refuseStart(refused("a"))
+        #expect(user.cards.map(\.startRequest) == ["b"])
+        user.refuseStart(refused("b"))
+        #expect(user.cards.isEmpty)
+    }
+
+    @Test func `a refused start that may be tried again, or with another token, is told to the agent`() {
+        func hopes(mayRetry: Bool?, token: String) -> Int {
+            var user = sam(token: "aa")
+            _ = user.grantStart(start(), request: "a", id: "1", at: now)
+            user.refuseStart(
+                RegistryStart(
+                    userID: "sam", deviceID: "phone", attributesType: "Coach", sessionID: "s1", generation: 0,
+                    grant: "a", mayRetry: mayRetry, token: token))
+            return user.reachableAgain.count
+        }
+        #expect(hopes(mayRetry: nil, token: "aa") == 0)
+        #expect(hopes(mayRetry: true, token: "aa") == 1)
+        #expect(hopes(mayRetry: nil, token: "bb") == 1)
+    }
+
+    @Test func `a card that was taken over after its end had been sent is given up again`() {
+        var user = sam()
+        user.register(reported("A", "t1"), id: "1", at: now)
+        #expect(user.grantStart(start(), request: "a", id: "2", at: now) == .adopted)
+        user.pushEnded("t1", wasUnowned: true, at: later)
+        #expect(user.cards.map(\.state) == [.ended])
+        #expect(user.reachableAgain.count == 1)
+        #expect(user.grantStart(start(), request: "b", id: "3", at: later) == .granted)
+    }
+
+    @Test func `a card that reports a new token after our end has missed the end`() {
+        var user = sam()
+        user.register(reported("A", "t1", session: "s1"), id: "1", at: now)
+        user.pushEnded("t1", at: now)
+        user.register(reported("A", "t1", session: "s1"), id: "2", at: later)
+        #expect(user.cards.map(\.state) == [.ended])
+        user.register(reported("A", "t2", session: "s1"), id: "3", at: later)
+        #expect(user.cards.map(\.state) == [.live])
+    }
+
+    @Test func `at launch what runs is to be shown again`() {
+        var user = sam()
+        user.register(reported("A", "t1", session: "s1"), id: "1", at: now)
+        _ = user.reconcile(running: ["A"], on: "phone", at: later)
+        #expect(user.reachableAgain.map(\.sessionID) == ["s1"])
+    }
+
     @Test func `old cards are forgotten, a swipe last`() {
         var user = sam()
         user.register(reported("A", "t1", session: "s1"), id: "1", at: now)

@@ -1,13 +1,11 @@
-// What Swift cannot import from libmicrohttpd: variadic calls and flags that only exist as enumerators.
+// What Swift cannot import from libmicrohttpd: variadic calls and flags that only exist as enumerators; and accept4.
 #pragma once
 #include <microhttpd.h>
+#include <sys/socket.h>
 
 struct isthmus_mhd_options {
-    int listen_socket;
-    unsigned threads;
     size_t connection_memory;
     unsigned connections;
-    unsigned connections_per_address;
     unsigned idle_seconds;
 };
 
@@ -18,12 +16,10 @@ static inline struct MHD_Daemon *isthmus_mhd_start(
     size_t (*unescape)(void *, struct MHD_Connection *, char *), MHD_RequestCompletedCallback completed,
     MHD_NotifyConnectionCallback connection) {
     return MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handler, context,
-        MHD_OPTION_LISTEN_SOCKET, options.listen_socket,
-        MHD_OPTION_THREAD_POOL_SIZE, options.threads > 1 ? options.threads : 0,
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME,
+        0, NULL, NULL, handler, context,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, options.connection_memory,
         MHD_OPTION_CONNECTION_LIMIT, options.connections,
-        MHD_OPTION_PER_IP_CONNECTION_LIMIT, options.connections_per_address,
         MHD_OPTION_CONNECTION_TIMEOUT, options.idle_seconds,
         MHD_OPTION_STRICT_FOR_CLIENT, 1,
         MHD_OPTION_URI_LOG_CALLBACK, begin, context,
@@ -33,14 +29,20 @@ static inline struct MHD_Daemon *isthmus_mhd_start(
         MHD_OPTION_END);
 }
 
+static inline int isthmus_mhd_accept(int listener, struct sockaddr_storage *from, socklen_t *size) {
+    *size = sizeof *from;
+    return accept4(listener, (struct sockaddr *)from, size, SOCK_CLOEXEC | SOCK_NONBLOCK);
+}
+
+// The connection is the library's from here on: it is closed if this fails.
+static inline int isthmus_mhd_add(
+    struct MHD_Daemon *daemon, int connection, const struct sockaddr_storage *from, socklen_t size) {
+    return MHD_add_connection(daemon, connection, (const struct sockaddr *)from, size) == MHD_YES;
+}
+
 static inline int isthmus_mhd_socket(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     return info ? info->connect_fd : -1;
-}
-
-static inline const struct sockaddr *isthmus_mhd_address(struct MHD_Connection *connection) {
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    return info ? info->client_addr : NULL;
 }
 
 static inline void *isthmus_mhd_socket_context(struct MHD_Connection *connection) {

@@ -1,16 +1,18 @@
-/// JSON of any shape, for saying what was found where something else was expected.
-indirect enum JSONValue: Equatable {
+import Foundation
+
+/// JSON of any shape: for what others wrote, and for saying what was found where something else was expected.
+package indirect enum AnyJSON: Sendable, Equatable {
     case null
     case bool(Bool)
     case integer(Int64)
     case unsigned(UInt64)
     case number(Double)
     case string(String)
-    case array([JSONValue])
-    case object([String: JSONValue])
+    case array([AnyJSON])
+    case object([String: AnyJSON])
 
     /// "the number 3.5", "an array": for a sentence that begins with "found".
-    var inWords: String {
+    package var inWords: String {
         switch self {
         case .null: "null"
         case .bool(let value): "\(value)"
@@ -24,8 +26,8 @@ indirect enum JSONValue: Equatable {
     }
 }
 
-extension JSONValue: Codable {
-    init(from decoder: any Decoder) throws {
+extension AnyJSON: Codable {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         // Each attempt but the last may fail without harm: JSON does not say beforehand what comes.
         if container.decodeNil() {
@@ -40,14 +42,14 @@ extension JSONValue: Codable {
             self = .number(value)
         } else if let value = try? container.decode(String.self) {
             self = .string(value)
-        } else if let value = try? container.decode([JSONValue].self) {
+        } else if let value = try? container.decode([AnyJSON].self) {
             self = .array(value)
         } else {
-            self = .object(try container.decode([String: JSONValue].self))
+            self = .object(try container.decode([String: AnyJSON].self))
         }
     }
 
-    func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
         case .null: try container.encodeNil()
@@ -59,5 +61,36 @@ extension JSONValue: Codable {
         case .array(let value): try container.encode(value)
         case .object(let value): try container.encode(value)
         }
+    }
+}
+
+extension AnyJSON {
+    /// Reads JSON text; `nil` if it is not that.
+    package init?(parsing json: some Sequence<UInt8>) {
+        guard let value = try? JSONDecoder().decode(AnyJSON.self, from: Data(json)) else { return nil }
+        self = value
+    }
+
+    /// The JSON text, with keys in order; empty for a number that is none.
+    package var bytes: [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
+        return (try? encoder.encode(self)).map(Array.init) ?? []
+    }
+
+    /// The value of an object's field; `nil` if there is none, or if this is no object.
+    package subscript(_ key: String) -> AnyJSON? {
+        guard case .object(let fields) = self else { return nil }
+        return fields[key]
+    }
+
+    package var text: String? {
+        guard case .string(let value) = self else { return nil }
+        return value
+    }
+
+    package var elements: [AnyJSON]? {
+        guard case .array(let value) = self else { return nil }
+        return value
     }
 }

@@ -1,0 +1,106 @@
+"""Ways to break parts of a stack that ./run watches over: what ends is started again by it."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import time
+from urllib.parse import urlsplit
+
+from stack import eventually
+
+RABBITMQCTL = "/usr/lib/rabbitmq/bin/rabbitmqctl"
+
+
+def pid(stack, name):
+    """The process id, or None while it is between two lives."""
+    try:
+        found = int((stack.folder / "pids" / name).read_text().split()[0])
+        os.kill(found, 0)
+        return found
+    except (FileNotFoundError, ProcessLookupError, IndexError):
+        return None
+
+
+def send_signal(stack, name, number):
+    """Sends it to the process and its children, once it runs."""
+    os.killpg(eventually(f"{name} runs", lambda: pid(stack, name)), number)
+
+
+def kill(stack, name):
+    send_signal(stack, name, signal.SIGKILL)
+
+
+def await_ready(stack, *names):
+    def all_ready():
+        told = stack.run("--status").stdout
+        return all(re.search(rf"^{name} +ready ", told, re.MULTILINE) for name in names)
+
+    eventually(f"{names} are ready", all_ready, seconds=90)
+
+
+def freeze(stack, name, seconds):
+    send_signal(stack, name, signal.SIGSTOP)
+    try:
+        time.sleep(seconds)
+    finally:
+        send_signal(stack, name, signal.SIGCONT)
+
+
+def redis(stack, *words):
+    """Sends Redis a command; returns the first line of its answer."""
+    url = urlsplit(stack.setting("agent", "REDIS_URL"))
+    with socket.create_connection((url.hostname, url.port), timeout=10) as connection:
+        connection.sendall(f"AUTH {url.password}\r\n{' '.join(words)}\r\n".encode())
+        answers = connection.makefile("rb")
+        assert answers.readline() == b"+OK\r\n"
+        return answers.readline().decode().strip()
+
+
+def port(stack, name):
+    return re.search(rf'\[{name}\]="(\d+)"', (stack.folder / "stack").read_text())[1]
+
+
+def rabbitmqctl(stack, *arguments):
+    done = subprocess.run(
+        [RABBITMQCTL, "-n", "isthmus@localhost", *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        timeout=60, env={
+            "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "HOME": str(stack.folder / "data" / "rabbitmq" / "home"),
+            "ERL_EPMD_PORT": port(stack, "epmd"), "RABBITMQ_CONF_ENV_FILE": "/nonexistent"})
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def parked(stack):
+    """Messages that were parked, by stage."""
+    lines = rabbitmqctl(stack, "-q", "list_queues", "--no-table-headers", "name", "messages").splitlines()
+    counts = dict(line.split("\t") for line in lines if "\t" in line)
+    return {name: int(count) for name, count in counts.items() if name.startswith("parked") and int(count)}
+
+
+class Replica:
+    """One more process of a service, beside the one that ./run has started."""
+
+    def __init__(self, stack, service):
+        self.log = open(stack.folder / "logs" / f"{service}.replica.log", "ab")
+        settings = {**stack.settings(service), "METRICS_LISTEN": "127.0.0.1:0"}
+        self.process = subprocess.Popen(
+            [stack.program(service)], env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", **settings},
+            stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, start_new_session=True)
+
+    def __enter__(self):
+        return self
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(30)
+            except subprocess.TimeoutExpired:
+                self.kill()
+        self.log.close()

@@ -1,0 +1,39 @@
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Interop"))
+
+from stack import ROOT, Stack  # noqa: E402
+from table import Table  # noqa: E402
+
+FOLDER = ROOT / ".test" / "faults"
+TABLE = pytest.StashKey()
+
+
+def pytest_configure(config):
+    config.stash[TABLE] = Table(ROOT / ".test")
+
+
+@pytest.fixture(scope="session")
+def table(request):
+    return request.config.stash[TABLE]
+
+
+@pytest.fixture(scope="session")
+def stack():
+    """Everything of ./run, in a folder of its own; stopped whatever happens."""
+    stack = Stack(FOLDER)
+    try:
+        stack.start()
+        yield stack
+    finally:
+        stack.stop()
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    table = config.stash[TABLE]
+    if table.rows:
+        terminalreporter.section("what came out at the far ends")
+        terminalreporter.write_line(table.text())

@@ -1,0 +1,191 @@
+"""A load with a number in every text, and what has become of it at the far ends."""
+
+import itertools
+import re
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+
+from stack import eventually
+from table import Row
+
+CALORIES = 10
+# Linq takes 30 messages a minute between a line and a person; more would be slowed down, and not by the fault. Besides,
+# the coach takes "snack 20" for a meal of 20 calories.
+MOST_TEXTS_A_USER = 19
+MOST_AT_ONCE = 1000
+
+_next_user = itertools.count(1)
+
+
+class Person:
+    def __init__(self, number):
+        self.handle = f"+1999{number:07}"
+        self.sent = 0
+
+
+class Load:
+    """Texts of many people; each person's next one goes out when the one before was taken."""
+
+    def __init__(self, stack, fault, texts=400, users=25, rate=80):
+        assert texts <= users * MOST_TEXTS_A_USER
+        self.at_once = min(users, MOST_AT_ONCE)
+        assert users % self.at_once == 0, "or some would write more than others"
+        self.stack, self.fault, self.texts, self.rate = stack, fault, texts, rate
+        first = next(_next_user) * 10_000
+        self.first = first
+        self.people = [Person(first + number) for number in range(users)]
+        self.taken = 0
+
+    def __enter__(self):
+        """Returns once texts flow."""
+        self.repeated_before, self.islands_before = self.repeated(), self.islands()
+        self.began = time.time()
+        for number in range(self.texts):
+            self.people[number % len(self.people)].sent += 1
+        started = self.stack.control("POST", "load", {
+            "users": len(self.people), "texts": self.texts, "rate": self.rate, "concurrency": self.at_once,
+            "firstUser": self.first, "text": f"snack {{n}}, {CALORIES} cal"})
+        assert started.status == 202, started.body
+        eventually("texts flow", lambda: self.progress()["taken"] > self.texts / 20, seconds=60)
+        return self
+
+    def __exit__(self, kind, *_):
+        # A load of a test that failed must not run into the next test.
+        eventually("the load ends", lambda: not self.is_posting, seconds=self.texts / self.rate + 600)
+        self.taken = self.progress()["taken"]
+
+    def progress(self):
+        return self.stack.control("GET", "load").json()
+
+    def counts(self):
+        return self.stack.control("GET", "counts").json()
+
+    def repeated(self):
+        return self.counts()["linq"]["repliesRepeated"]
+
+    def islands(self):
+        return self.counts()["islands"]
+
+    def await_cards(self):
+        """Waits until each phone has its card: what is unknown of a start is not tried again, as it should be."""
+        eventually("each phone has its card", lambda: self.islands() >= self.islands_before + len(self.people), 120)
+
+    @property
+    def is_posting(self):
+        return self.progress()["phase"] == "posting"
+
+    def judge(self, table, patience=90, ordered=True):
+        """Waits for quiet, adds a row to the table, and fails unless it is as it should be."""
+        deadline = time.monotonic() + patience
+        waiting = {person.handle for person in self.people}
+        while waiting and time.monotonic() < deadline:
+            waiting = {handle for handle, ending in self.endings(waiting).items() if not ending.is_complete}
+            # To look at everybody is work for the simulator.
+            time.sleep(0.2 + len(waiting) / 100)
+        # What is sent twice comes a little later than what is sent once.
+        time.sleep(1)
+        endings = self.endings(person.handle for person in self.people).values()
+        times = sorted(itertools.chain.from_iterable(ending.times for ending in endings))
+        # A silence that has not ended counts up to now.
+        ends = times if all(ending.lost == 0 for ending in endings) else [*times, time.time()]
+        row = Row(
+            fault=self.fault, texts=self.taken, replies=sum(len(set(ending.numbers)) for ending in endings),
+            lost=sum(ending.lost for ending in endings), doubled=sum(ending.doubled for ending in endings),
+            out_of_order=sum(ending.out_of_order for ending in endings) if ordered else 0,
+            phones_behind=sum(ending.is_behind for ending in endings),
+            repeated=self.repeated() - self.repeated_before,
+            longest_gap=max(after - before for before, after in zip([self.began, *ends], ends)))
+        table.add(row)
+        odd = [ending.words() for ending in endings if not ending.is_fine(ordered)]
+        assert self.taken == self.texts, f"texts were not taken: {self.progress()}"
+        assert row.is_clean, "\n".join([str(row), *odd[:5]])
+
+    def endings(self, handles):
+        sent = {person.handle: person.sent for person in self.people}
+        with ThreadPoolExecutor(8) as pool:
+            return dict(pool.map(lambda handle: (handle, Ending(self.stack.state(handle), sent[handle])), handles))
+
+
+class Ending:
+    """What one person has in the end: the replies in their order, and the Island."""
+
+    def __init__(self, state, sent):
+        replies = [message for chat in state["chats"] for message in chat["messages"]
+                   if message["direction"] == "outbound"]
+        self.sent = sent
+        self.texts = [reply["text"] for reply in replies]
+        self.times = [datetime.fromisoformat(reply["at"]).timestamp() for reply in replies]
+        # Which text each one answers, and what it says all texts so far come to.
+        self.numbers = [int(re.search(r"snack (\d+)", text, re.IGNORECASE)[1]) for text in self.texts]
+        self.totals = [int(re.search(r"\. .*?(\d+)", text, re.DOTALL)[1]) for text in self.texts]
+        islands = [phone["island"] for phone in state["phones"] if phone.get("island")]
+        self.shown = islands[0]["contentState"]["calories"] if len(islands) == 1 else None
+        self.cards = sum(len([card for card in phone["cards"] if card["phase"] == "active"])
+                         for phone in state["phones"])
+
+    @property
+    def lost(self):
+        return self.sent - len(set(self.numbers))
+
+    @property
+    def doubled(self):
+        counted = max(self.totals, default=0) // CALORIES
+        return len(self.numbers) - len(set(self.numbers)) + max(0, counted - self.sent)
+
+    @property
+    def out_of_order(self):
+        return sum(after <= before for before, after in zip(self.totals, self.totals[1:]))
+
+    @property
+    def is_behind(self):
+        return self.shown != self.sent * CALORIES or self.cards != 1
+
+    @property
+    def is_complete(self):
+        return self.lost == 0 and not self.is_behind
+
+    def is_fine(self, ordered):
+        return self.is_complete and self.doubled == 0 and (self.out_of_order == 0 or not ordered)
+
+    def words(self):
+        return f"sent {self.sent}, answered {self.numbers}, totals {self.totals}, shown {self.shown}, {self.cards} cards"
+
+
+class Copies(Load):
+    """The same, but each webhook comes several times at once, and later texts may overtake earlier ones."""
+
+    def __init__(self, stack, fault, copies, delay=0, rounds=12, users=25):
+        super().__init__(stack, fault, texts=rounds * users, users=users)
+        self.copies, self.delay, self.rounds = copies, delay, rounds
+
+    def __enter__(self):
+        self.repeated_before = self.repeated()
+        self.began = time.time()
+        for person in self.people:
+            self.stack.control("POST", "users", {
+                "userID": "user-" + person.handle[1:], "handles": [person.handle],
+                "phones": [{"deviceID": "phone-" + person.handle[1:]}]})
+        self.thread = threading.Thread(target=self.post)
+        self.thread.start()
+        return self
+
+    def post(self):
+        for number in range(1, self.rounds + 1):
+            for index, person in enumerate(self.people):
+                self.stack.text(
+                    person.handle, f"snack {number}, {CALORIES} cal", copies=self.copies,
+                    delayMilliseconds=(index * 37 + number * 101) % (self.delay + 1))
+                person.sent += 1
+                self.taken += 1
+            # With delays, the rounds run into each other.
+            if not self.delay:
+                eventually("all copies were taken", self.all_taken, seconds=60)
+        eventually("all copies were taken", self.all_taken, seconds=60)
+
+    def all_taken(self):
+        return self.counts()["webhooks"]["onTheirWay"] == 0
+
+    def __exit__(self, *_):
+        self.thread.join()
