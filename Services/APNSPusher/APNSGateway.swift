@@ -12,6 +12,7 @@ final class APNSGateway: Sendable {
     private let providerToken: ProviderToken
     private let clock: WallClock
     private let metrics: Metrics
+    private let skew: ClockSkew
 
     init(
         _ addresses: APNSAddresses, caFile: String?, providerToken: ProviderToken, clock: WallClock, log: Log,
@@ -30,6 +31,7 @@ final class APNSGateway: Sendable {
         self.providerToken = providerToken
         self.clock = clock
         self.metrics = metrics
+        skew = ClockSkew(clock: clock, log: log, metrics: metrics)
     }
 
     /// Sends one push and waits for its answer.
@@ -39,8 +41,9 @@ final class APNSGateway: Sendable {
         let client = environment == .production ? production : sandbox
         let request = push.http2(providerToken: try providerToken.current())
         let response = try await client.send(request, within: Self.timeout)
+        skew.note(response.header("date"))
         let answer = APNSAnswer(
-            status: response.status, retryAfter: response.headers.first { $0.name == "retry-after" }?.value,
+            status: response.status, retryAfter: response.header("retry-after"),
             body: response.body, now: Timestamp(clock.now))
         metrics.counter(
             "isthmus_apns_responses_total", "APNs' answers.",

@@ -43,7 +43,6 @@ struct IslandPlan: Equatable {
         let cards = device.activities.filter { $0.attributesType == desired.attributesType }
         guard !cards.contains(where: { $0.isOfSession(after: desired.sessionID) }) else { return [.leave(.outdated)] }
         let own = cards.filter { $0.sessionID == desired.sessionID }
-        guard !own.contains(where: { $0.state == .dismissed }) else { return [.leave(.dismissed)] }
         let current = own.filter { $0.generation == desired.generation }
         let reachable = cards.filter { $0.state == .live && $0.token != nil }
         let renewed = reachable.filter { $0.sessionID == desired.sessionID && $0.generation < desired.generation }
@@ -58,6 +57,8 @@ struct IslandPlan: Equatable {
             card.map(show) ?? [.leave(reason)] + past.map { .end(device, $0) }
         }
 
+        // What was swiped away stays away; an earlier session's card has to go all the same.
+        guard !own.contains(where: { $0.state == .dismissed }) else { return standIn(nil, or: .dismissed) }
         if let live = newest(current.filter(reachable.contains)) { return show(live) }
         if current.contains(where: { $0.state == .starting }) {
             return standIn(newest(renewed.isEmpty ? unowned : renewed), or: .awaitingToken)

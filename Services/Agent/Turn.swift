@@ -280,7 +280,7 @@ struct Turn: Sendable {
                 .show(
                     DesiredIsland.Card(
                         contentState: island.contentState, staleDate: island.staleDate, alert: alert,
-                        relevanceScore: island.relevanceScore))
+                        relevanceScore: Self.relevance(session)))
             }
         let message = DesiredIsland(
             handle: outcome.state.handle, userID: userID, attributesType: island.attributesType, sessionID: session.id,
@@ -291,6 +291,12 @@ struct Turn: Sendable {
                 message, type: DesiredIsland.type, id: Outgoing.id(input.eventKey, outcome.outgoing.count),
                 to: .islands, key: outcome.state.handle, partitions: partitions, time: input.now,
                 traceparent: input.event.traceparent))
+    }
+
+    /// The card with the highest score gets the Island, and of equal ones the oldest: while a renewal goes on there are
+    /// two, and the newer one is to be seen.
+    private static func relevance(_ session: UserState.Session) -> Double? {
+        session.cardGeneration == 0 ? nil : Double(session.cardGeneration)
     }
 
     /// `aps.timestamp` of the next state: seconds, and never the same or less than the one before.

@@ -42,7 +42,6 @@ struct UserState: Codable, Sendable, Equatable {
         var staleDate: Int64
         /// Set once the card is to go: when it leaves the Lock Screen, UNIX seconds.
         var dismissalDate: Int64?
-        var relevanceScore: Double?
     }
 
     init(handle: String) { self.handle = handle }

@@ -118,3 +118,26 @@ import Testing
         #expect(APNSAddresses(APNSAddresses.apple)?[.production].host == "api.push.apple.com")
     }
 }
+
+@Suite struct `Clock skew` {
+    private let theirs = "Sun, 06 Nov 1994 08:49:37 GMT"
+
+    @Test func `an HTTP date is read, and nothing else`() {
+        #expect(ClockSkew.seconds(theirs) == 784_111_777)
+        for bad in ["", "now", "784111777", "1994-11-06T08:49:37Z"] { #expect(ClockSkew.seconds(bad) == nil, "\(bad)") }
+    }
+
+    @Test(arguments: [(0.0, 0), (29, 0), (31, 1), (-31, 1), (3600, 1)])
+    func `a clock that is off by more than half a minute is warned about, once in a while`(
+        offset: Double, warnings: Int
+    ) {
+        let lines = Locked<[String]>([])
+        let log = Log(service: "test") { line in lines.withLock { $0.append(line) } }
+        let clock = ManualClock(Date(timeIntervalSince1970: 784_111_777 + offset))
+        let metrics = Metrics()
+        let skew = ClockSkew(clock: clock.wallClock, log: log, metrics: metrics)
+        for header in [nil, theirs, theirs, "rubbish"] { skew.note(header) }
+        #expect(lines.withLock { $0.count } == warnings)
+        #expect(metrics.render().contains("isthmus_apns_clock_skew_seconds \(Int(offset))"))
+    }
+}

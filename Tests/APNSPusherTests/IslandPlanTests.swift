@@ -144,6 +144,11 @@ import Testing
         #expect(steps(desired(), lost) == [.update(lost, own)])
     }
 
+    @Test func `a swipe keeps no earlier session's card alive`() {
+        let phone = device(cards: [card("s0", .live), card("s1", .dismissed)])
+        #expect(steps(desired(), phone) == [.leave(.dismissed), .end(phone, phone.activities[0])])
+    }
+
     @Test func `beside the session's card none of the app's own stays`() {
         let cards = [card("s1", .live), card(nil, .live, token: "cc")]
         let phone = device(tokens: [token()], cards: cards)

@@ -134,6 +134,8 @@ import Testing
         let renewed = try await take(.sessionDue(try due(state)), state, at: 7.75 * 3600)
         let island = try #require(try islands(renewed).first)
         #expect(island.generation == 1 && island.sessionID == state.session?.id)
+        guard case .show(let card) = island.desired else { return #expect(Bool(false), "not shown") }
+        #expect(card.relevanceScore == 1, "the newer of two cards gets the Island")
         #expect(try contentState(island)?.calories == 600)
         #expect(renewed.state.session?.isOpen == true)
     }

@@ -7,12 +7,8 @@ import Testing
 
 @Suite(.timeLimit(.minutes(3)))
 struct StopTests {
-    @Test func `servers that are stopped under load finish what they have, two hundred times in a row`() async {
-        // In a process of its own, which a mistake here is apt to end.
-        await #expect(processExitsWith: .success) {
-            alarm(150)
-            for _ in 0..<200 { try await stopUnderLoad() }
-        }
+    @Test func `servers that are stopped under load finish what they have, two hundred times in a row`() async throws {
+        for _ in 0..<200 { try await stopUnderLoad() }
     }
 
     @Test func `stopping twice, and from many threads, is stopping`() async throws {

@@ -155,7 +155,9 @@ extension World {
     /// What only a launch of the app can repair, or nothing at all.
     private func noteLoss(_ push: StepWork.Push, _ step: ModelPusher.Running, _ fault: ModelAPNS.Fault?) {
         switch fault {
-        case .lostAnswer, .lostRequest: if let key = step.startKey { lostStarts.insert(key) }
+        case .lostAnswer, .lostRequest:
+            if let key = step.startKey { lostStarts.insert(key) }
+            noteUntold(push.whenAccepted, step.deviceID)
         case .acceptedAndLost:
             if push.event == .start, let key = step.startKey { lostStarts.insert(key) }
             devices[step.deviceID]?.needsLaunch = true
@@ -167,22 +169,17 @@ extension World {
     /// APNs has taken the end of a card of the app's own and the registry will not hear of it: should a session take
     /// the card over now, it is over for that session as if the app had ended it.
     private func noteUntoldEnd(_ step: ModelPusher.Running) {
-        guard case .tell(let command) = step.work.next, case .activityEnded(let ended) = lastCommand(step, command),
-            ended.wasUnowned == true
-        else { return }
-        let card = registry.users[Self.user]?.cards.first { $0.token == ended.token }
-        if let activityID = card?.activityID { devices[step.deviceID]?.gone.insert(activityID) }
-    }
-
-    /// What the step would have told last: an end may follow what was learned of its token.
-    private func lastCommand(_ step: ModelPusher.Running, _ command: RegistryCommand) -> RegistryCommand {
         var work = step.work
-        var last = command
-        while case .tell(let next) = work.next {
-            last = next
+        while case .tell(let command) = work.next {
+            noteUntold(command, step.deviceID)
             work.told()
         }
-        return last
+    }
+
+    private func noteUntold(_ command: RegistryCommand?, _ deviceID: String) {
+        guard case .activityEnded(let ended) = command, ended.wasUnowned == true else { return }
+        let card = registry.users[Self.user]?.cards.first { $0.token == ended.token }
+        if let activityID = card?.activityID { devices[deviceID]?.gone.insert(activityID) }
     }
 
     /// The process ends where it is: what it had in hand comes again, and what it remembered is gone.
