@@ -100,8 +100,10 @@ struct Turn: Sendable {
 
     /// Whether there may be a card of the user's last session on some phone.
     private func isInAfterlife(_ state: UserState, at now: Timestamp) -> Bool {
-        guard let session = state.session else { return false }
-        return session.isOpen || now < rules.idleEnd(session) + Self.afterlife
+        guard let session = state.session, !session.isOpen else { return state.session != nil }
+        // The end may have been noticed long after its time.
+        let noticed = Timestamp(millisecondsSince1970: (state.island?.dismissalDate ?? 0) * 1000)
+        return now < max(rules.idleEnd(session), noticed) + Self.afterlife
     }
 
     private func respond(
