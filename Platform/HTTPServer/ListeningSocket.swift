@@ -1,3 +1,5 @@
+// CMicroHTTPD as well: where a target is compiled as a whole, its header is what declares the kinds of socket.
+import CMicroHTTPD
 import Glibc
 import Runtime
 

@@ -95,6 +95,8 @@ extension World {
             {
                 complain("\(id) dropped a push: \(drop.reason)")
             }
+            // An update that was sent after the end came before it: the app, told that the card is over, ends it.
+            if drop.event == "end", drop.reason.contains("older") { devices[id]?.needsLaunch = true }
             if ["offline", "budget"].contains(where: drop.reason.contains) { devices[id]?.needsLaunch = true }
         }
         for old in before.cards where old.isLive && now.date >= old.startedAt + VirtualPhone.lifetime {

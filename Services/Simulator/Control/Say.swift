@@ -35,6 +35,8 @@ struct Say: Sendable {
     static let usualTimeout = 15.0
     static let longestTimeout = 55.0
     private static let pause = Duration.milliseconds(5)
+    /// How long the Island must stay as it is. A start's update token brings the state before this text once more.
+    private static let settling = Duration.milliseconds(300)
 
     let world: World
 
@@ -50,11 +52,15 @@ struct Say: Sendable {
         let expectsIsland = request.expectIsland ?? canHaveIsland
         var replyAt: Duration?
         var islandAt: Duration?
+        var timestamp: Int64?
         while ContinuousClock.now - start < .seconds(timeout) {
             let elapsed = ContinuousClock.now - start
             if replyAt == nil, !replies(posted).isEmpty { replyAt = elapsed }
-            if islandAt == nil, island(of: request.from, since: startedAt) != nil { islandAt = elapsed }
-            if let replyAt, islandAt != nil || !expectsIsland {
+            if let card = island(of: request.from, since: startedAt), card.timestamp != timestamp {
+                (islandAt, timestamp) = (elapsed, card.timestamp)
+            }
+            let isSettled = islandAt.map { elapsed - $0 >= Self.settling } ?? !expectsIsland
+            if let replyAt, isSettled {
                 let replies = replies(posted)
                 return Answer(
                     reply: replies.first ?? "", replies: replies,
