@@ -35,7 +35,9 @@ struct Say: Sendable {
     static let usualTimeout = 15.0
     static let longestTimeout = 55.0
     private static let pause = Duration.milliseconds(5)
-    /// How long the Island must stay as it is. A start's update token brings the state before this text once more.
+    /// How long the Island must stay as it is.
+    ///
+    /// A start's update token brings the state before this text once more.
     private static let settling = Duration.milliseconds(300)
 
     let world: World
