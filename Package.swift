@@ -112,7 +112,10 @@ let package = Package(
         tests("SimulatorTests", ["Simulator", "Shared", "Crypto", "HTTP2", "HTTPServer", "HTTPClient"]),
         tests(
             "LifecycleTests",
-            ["Agent", "APNSPusher", "TokenRegistry", "RegistryClient", "Simulator", "Shared", "Crypto"]),
+            [
+                "Agent", "APNSPusher", "TokenRegistry", "RegistryClient", "Simulator", "Stage", "HTTP2", "Shared",
+                "Crypto",
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

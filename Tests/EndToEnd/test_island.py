@@ -80,6 +80,18 @@ def test_silence_ends_the_card_and_the_next_text_starts_another(stack, handle):
         stack.restart("agent", SESSION_IDLE="30m")
 
 
+def test_a_session_ends_although_the_agent_was_restarted_meanwhile(stack, handle):
+    stack.restart("agent", SESSION_IDLE="6s")
+    try:
+        say(stack, handle, "600 cal")
+        stack.restart("agent")
+        ended = eventually("the card has ended", lambda: [
+            card for card in phones(stack, handle)[0]["cards"] if card["phase"] == "ended"])
+        assert len(ended) == 1 and ended[0]["contentState"]["calories"] == 600
+    finally:
+        stack.restart("agent", SESSION_IDLE="30m")
+
+
 def test_a_phone_that_was_away_shows_the_newest_state(stack, someone):
     phone = phones(stack, someone)[0]
     press(stack, phone, "offline")
