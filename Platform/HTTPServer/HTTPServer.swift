@@ -82,6 +82,7 @@ package final class HTTPServer: Sendable {
         stopAccepting()
         watch.stop()
         core.startClosing()
+        core.endConnections()
         guard let last = daemons.withLock({ $0.take() }) else { return }
         for daemon in last { daemon.stop() }
     }

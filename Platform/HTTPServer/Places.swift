@@ -45,6 +45,9 @@ final class Places: Sendable {
         state = Locked(State(countByThread: Array(repeating: 0, count: self.threads)))
     }
 
+    /// How many connections there are, those included that no thread of the library has taken up yet.
+    var taken: Int { state.withLock { $0.places.count } }
+
     var isFull: Bool { state.withLock { $0.places.count >= maxConnections } }
 
     /// Gives the connection to the thread that has the fewest; `nil` if its address has too many.
