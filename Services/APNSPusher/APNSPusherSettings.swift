@@ -11,7 +11,7 @@ import Stage
 struct APNSPusherSettings: ServiceSettings {
     let broker: AMQPEndpoint?
     let partitions: Int
-    let redisURL: String?
+    let redisURL: Secret<String>?
     let cacheKeys: CacheKeys?
     let metricsListen: ListenAddress
     let teamID: String

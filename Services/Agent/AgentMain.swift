@@ -73,7 +73,7 @@ struct AgentMain {
     private static func openStore(
         _ settings: AgentSettings, _ keys: CacheKeys, _ log: Log, _ metrics: Metrics
     ) async throws -> AgentStore {
-        let database = try await Database.open(settings.databaseURL, log: log, metrics: metrics)
+        let database = try await Database.open(settings.databaseURL.reveal(), log: log, metrics: metrics)
         let store = AgentStore(database, hashKey: keys.hash, keyring: keys.sealing)
         try await store.migrate()
         return store

@@ -8,9 +8,9 @@ import Stage
 struct AgentSettings: ServiceSettings {
     let broker: AMQPEndpoint?
     let partitions: Int
-    let redisURL: String?
+    let redisURL: Secret<String>?
     let cacheKeys: CacheKeys?
-    let databaseURL: String
+    let databaseURL: Secret<String>
     let metricsListen: ListenAddress
     let agent: AnyAgent?
     let sessionIdle: Duration
@@ -25,7 +25,7 @@ struct AgentSettings: ServiceSettings {
         databaseURL = settings.optional(
             "DATABASE_URL", "sqlite:PATH, or postgres://… when several replicas share it",
             default: "sqlite:agent.sqlite"
-        ) { $0 }
+        ) { Secret($0) }
         metricsListen = settings.metricsListen(default: "127.0.0.1:9081")
         sessionIdle = settings.duration(
             "SESSION_IDLE", "the silence after which a session is over and its card goes", default: "30m")

@@ -10,12 +10,13 @@ package struct RegistryConnection: Sendable {
     private let cache: RedisClient?
 
     package init(
-        _ endpoint: AMQPEndpoint, redisURL: String?, keys: CacheKeys, service: String, log: Log, metrics: Metrics
+        _ endpoint: AMQPEndpoint, redisURL: Secret<String>?, keys: CacheKeys, service: String, log: Log,
+        metrics: Metrics
     ) throws {
         requester = AMQPRequester(
             endpoint, name: "\(service)/request",
             requires: [.exchange(Topology.registryExchange), .queue(Topology.lookupQueue)], log: log, metrics: metrics)
-        cache = try redisURL.map { try RedisClient(url: $0, log: log, metrics: metrics) }
+        cache = try redisURL.map { try RedisClient(url: $0.reveal(), log: log, metrics: metrics) }
         client = RegistryClient(requester: requester, cache: cache, keys: keys, log: log, metrics: metrics)
     }
 

@@ -2,10 +2,10 @@ package import Runtime
 
 extension Settings {
     /// `REDIS_URL`; without it every look-up goes to the registry.
-    package mutating func redisURL() -> String? {
+    package mutating func redisURL() -> Secret<String>? {
         absent("REDIS_URL", "Redis, redis://[USER:PASSWORD@]HOST:PORT/DB or rediss://; without it look-ups are slower")
         {
-            $0
+            Secret($0)
         }
     }
 

@@ -27,9 +27,7 @@ struct RegistrySettings: ServiceSettings {
     init(_ settings: inout Settings) {
         broker = settings.broker()
         partitions = settings.partitions()
-        redisURL = settings.absent("REDIS_URL", "the cache, redis:// or rediss://; without it there is none") {
-            Secret($0)
-        }
+        redisURL = settings.redisURL()
         databaseURL = settings.optional(
             "DATABASE_URL", "sqlite:PATH or postgres://…", default: "sqlite:token-registry.sqlite"
         ) { Secret($0) }

@@ -63,7 +63,7 @@ import Testing
         let broker = try #require(settings.broker)
         let registry = try await Registry.open(settings, log, Metrics())
         let connection = try RegistryConnection(
-            broker, redisURL: environment["REDIS_URL"], keys: try #require(settings.keys), service: "test", log: log,
+            broker, redisURL: settings.redisURL, keys: try #require(settings.keys), service: "test", log: log,
             metrics: Metrics())
         let publisher = AMQPPublisher(broker, name: "test/publish", log: log, metrics: Metrics())
         let consumer = AMQPConsumer(broker, name: "test/consume", log: log, metrics: Metrics())
