@@ -6,20 +6,13 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Interop"))
 
-from stack import ROOT, Stack  # noqa: E402
-
-FOLDER = ROOT / ".test" / "end-to-end"
+from stack import running_stack  # noqa: E402
 
 
 @pytest.fixture(scope="session")
 def stack():
-    """Everything of ./run, in a folder of its own; stopped whatever happens."""
-    stack = Stack(FOLDER)
-    try:
-        stack.start()
+    with running_stack("end-to-end") as stack:
         yield stack
-    finally:
-        stack.stop()
 
 
 @pytest.fixture

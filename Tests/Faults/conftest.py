@@ -5,10 +5,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Interop"))
 
-from stack import ROOT, Stack  # noqa: E402
+from stack import ROOT, running_stack  # noqa: E402
 from table import Table  # noqa: E402
 
-FOLDER = ROOT / ".test" / "faults"
 TABLE = pytest.StashKey()
 
 
@@ -23,13 +22,8 @@ def table(request):
 
 @pytest.fixture(scope="session")
 def stack():
-    """Everything of ./run, in a folder of its own; stopped whatever happens."""
-    stack = Stack(FOLDER)
-    try:
-        stack.start()
+    with running_stack("faults") as stack:
         yield stack
-    finally:
-        stack.stop()
 
 
 def pytest_terminal_summary(terminalreporter, config):

@@ -3,20 +3,13 @@ import uuid
 
 import pytest
 
-from stack import ROOT, Stack
-
-FOLDER = ROOT / ".test" / "interop"
+from stack import running_stack
 
 
 @pytest.fixture(scope="session")
 def stack():
-    """Everything of ./run, in a folder of its own; stopped whatever happens."""
-    stack = Stack(FOLDER)
-    try:
-        stack.start()
+    with running_stack("interop") as stack:
         yield stack
-    finally:
-        stack.stop()
 
 
 @pytest.fixture

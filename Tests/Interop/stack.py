@@ -8,6 +8,7 @@ import subprocess
 import time
 import urllib.error
 import urllib.request
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,11 +49,11 @@ def eventually(what, condition, seconds=20):
 
 
 class Stack:
-    """A stack in a folder of its own."""
+    """A stack in a folder of its own; settings are what ./run takes from its environment."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, **settings):
         self.folder = Path(folder)
-        self.environment = {**os.environ, "ISTHMUS_RUN_DIR": str(self.folder)}
+        self.environment = {**os.environ, **settings, "ISTHMUS_RUN_DIR": str(self.folder)}
 
     def run(self, *arguments, timeout=180):
         """./run with these arguments; the finished process, whatever its status."""
@@ -157,3 +158,17 @@ class Stack:
     def metric(self, service, prefix):
         """The sum over all labels."""
         return sum(value for name, value in self.metrics(service).items() if name == prefix or name.startswith(prefix + "{"))
+
+
+@contextmanager
+def running_stack(name, **settings):
+    """Everything of ./run, in the folder .test/NAME of its own; stopped whatever happens.
+
+    What a folder of tests shares is a fixture of it: `with running_stack("end-to-end") as stack: yield stack`.
+    """
+    stack = Stack(ROOT / ".test" / name, **settings)
+    try:
+        stack.start()
+        yield stack
+    finally:
+        stack.stop()
