@@ -128,12 +128,50 @@ import Testing
             func shown() async throws -> JSONValue? {
                 try await rig.control("GET", "/state?user=%2B12025559876").json["chats"]?.array?.first
             }
+            #expect(try await shown()?["messages"]?.array?.first?["readAt"]?.string == nil)
             #expect(try await rig.linq("POST", "/chats/\(chat)/typing").status == 204)
             #expect(try await rig.linq("POST", "/chats/\(chat)/read").status == 204)
             #expect(try await shown()?["isTyping"] == true)
+            #expect(try await shown()?["typingUntil"]?.string != nil)
             #expect(try await shown()?["isRead"] == true)
+            #expect(try await shown()?["messages"]?.array?.first?["readAt"]?.string != nil)
             #expect(try await rig.linq("DELETE", "/chats/\(chat)/typing").status == 204)
             #expect(try await shown()?["isTyping"] == false)
+            let linq = try await rig.control("GET", "/counts").json["linq"]
+            #expect(linq?["typingStarted"] == 1)
+            #expect(linq?["typingStopped"] == 1)
+            #expect(linq?["chatsRead"] == 1)
+        }
+    }
+
+    @Test func `typing ends by itself, with a message, and never shows by SMS; a group has no read mark`() throws {
+        let now = Date(timeIntervalSince1970: 1_770_319_873)
+        var book = LinqBook(line: "+12025551234")
+        let direct = book.chat(with: ["+12025559876"], service: "iMessage", id: nil)
+        try book.setTyping(true, in: direct.id, at: now)
+        #expect(book.chats[direct.id]?.isTyping(at: now.addingTimeInterval(84)) == true)
+        #expect(book.chats[direct.id]?.isTyping(at: now.addingTimeInterval(86)) == false)
+        let hello = Data(#"{"to":["+12025559876"],"message":{"parts":[{"type":"text","value":"Hello!"}]}}"#.utf8)
+        _ = try book.send(SendToHandles(checking: Array(hello), keyHeader: nil), at: now)
+        #expect(book.chats[direct.id]?.isTyping(at: now) == false)
+        let green = book.chat(with: ["+12025550001"], service: "SMS", id: nil)
+        try book.setTyping(true, in: green.id, at: now)
+        #expect(book.chats[green.id]?.isTyping(at: now) == false)
+        let group = book.chat(with: ["+12025550001", "+12025559876"], service: "iMessage", id: nil)
+        try book.markRead(group.id, at: now)
+        #expect(book.chats[group.id]?.isRead == false)
+        #expect(throws: LinqFailure.chatNotFound) { try book.markRead(UUID().uuidString.lowercased(), at: now) }
+        #expect(throws: LinqFailure.self) { try book.setTyping(true, in: "nonsense", at: now) }
+    }
+
+    @Test func `faults of read and typing leave sends alone`() async throws {
+        try await Rig.with { rig in
+            let text: JSONValue = ["from": "+12025559876", "text": "hi", "onboard": false]
+            let chat = try #require(try await rig.control("POST", "/texts", text).json["chatID"]?.string)
+            _ = try await rig.control("POST", "/faults", ["hints": "error", "count": 1])
+            #expect(try await rig.linq("POST", "/messages", Self.body(Self.text)).status == 202)
+            #expect(try await rig.linq("POST", "/chats/\(chat)/read").status == 500)
+            #expect(try await rig.linq("POST", "/chats/\(chat)/read").status == 204)
         }
     }
 

@@ -13,7 +13,7 @@ import Shared
 /// - `GET`, `POST /control/users`: the users; a new one with handles and phones.
 /// - `POST /control/phones/{deviceID}/{event}`: dismiss, open, leave, force-quit, offline, online, reinstall,
 ///   rotate-tokens, ios17, ios18, start.
-/// - `POST`, `DELETE /control/faults`: what Linq or APNs does wrong next.
+/// - `POST`, `DELETE /control/faults`: what Linq or APNs does wrong next; `linq` for sends, `hints` for read and typing.
 /// - `GET`, `DELETE /control/counts`: the figures.
 /// - `POST`, `GET /control/load`: many texts of many people (`Load.Request`).
 /// - `POST /control/clock`: moves the phones' clocks ahead.
@@ -58,6 +58,7 @@ struct ControlAPI: Sendable {
         case ("POST", "faults", 1): return try faults(request)
         case ("DELETE", "faults", 1):
             world.linq.faults.clear()
+            world.linq.hintFaults.clear()
             world.apns.faults.clear()
             return .json(200, Array("{}".utf8))
         case ("GET", "counts", 1): return .json(200, encodedJSON(Counts(world)))
@@ -182,17 +183,23 @@ struct ControlAPI: Sendable {
     private func faults(_ request: HTTPRequest) throws -> HTTPResponse {
         struct Fault: Decodable {
             var linq: LinqFault?
+            var hints: LinqFault?
             var apns: APNSFault?
             /// Requests that get it; one if it is not said.
             var count: Int?
             var retryAfter: Int?
         }
         let fault: Fault = try decoded(request)
-        guard fault.linq != nil || fault.apns != nil else { throw BadRequest(detail: "linq or apns must name a fault") }
+        guard fault.linq != nil || fault.hints != nil || fault.apns != nil else {
+            throw BadRequest(detail: "linq, hints or apns must name a fault")
+        }
         let count = fault.count ?? 1
         guard (1...1_000_000).contains(count) else { throw BadRequest(detail: "count must be 1 to 1000000") }
         if let linq = fault.linq { world.linq.faults.add(linq, count: count, retryAfter: fault.retryAfter ?? 1) }
+        if let hints = fault.hints {
+            world.linq.hintFaults.add(hints, count: count, retryAfter: fault.retryAfter ?? 1)
+        }
         if let apns = fault.apns { world.apns.faults.add(apns, count: count, retryAfter: 0) }
-        return .json(200, encodedJSON(["linq": world.linq.faults.waiting, "apns": world.apns.faults.waiting]))
+        return .json(200, encodedJSON(["linq": world.linq.faults.waiting, "hints": world.linq.hintFaults.waiting, "apns": world.apns.faults.waiting]))
     }
 }

@@ -22,7 +22,10 @@ struct StateView: Encodable {
         let handles: [String]
         let isGroup: Bool
         let service: String
+        /// Whether the person's phone shows that the line types, and until when unless it is told again.
         let isTyping: Bool
+        let typingUntil: Timestamp?
+        /// Whether the line has read the person's last message.
         let isRead: Bool
         let isOptedOut: Bool
         let messages: [Message]
@@ -37,6 +40,8 @@ struct StateView: Encodable {
         let service: String
         let at: Timestamp
         let reactions: [String]
+        /// When the line marked it as read; only what a person wrote.
+        let readAt: Timestamp?
     }
 
     struct Phone: Encodable {
@@ -118,18 +123,20 @@ extension StateView.Phone {
 }
 
 extension StateView.Chat {
-    init(_ chat: LinqBook.Chat, _ messages: ArraySlice<LinqBook.Message>, isOptedOut: Bool) {
+    init(_ chat: LinqBook.Chat, _ messages: ArraySlice<LinqBook.Message>, isOptedOut: Bool, at now: Date) {
         id = chat.id
         handles = chat.handles
         isGroup = chat.isGroup
         service = chat.service
-        isTyping = chat.isTyping
+        isTyping = chat.isTyping(at: now)
+        typingUntil = isTyping ? chat.typingUntil.map(Timestamp.init) : nil
         isRead = chat.isRead
         self.isOptedOut = isOptedOut
         self.messages = messages.map { message in
             StateView.Message(
                 id: message.id, direction: message.direction.rawValue, sender: message.sender, text: message.text,
-                parts: message.parts, service: message.service, at: Timestamp(message.at), reactions: message.reactions)
+                parts: message.parts, service: message.service, at: Timestamp(message.at), reactions: message.reactions,
+                readAt: message.readAt.map(Timestamp.init))
         }
     }
 }

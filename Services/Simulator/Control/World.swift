@@ -63,7 +63,7 @@ final class World: Sendable {
             book.chats.values.filter { chat in handles.contains(where: chat.handles.contains) }.map { chat in
                 StateView.Chat(
                     chat, (book.threads[chat.id] ?? []).suffix(StateView.threadLength),
-                    isOptedOut: chat.handles.contains(where: book.optedOut.contains))
+                    isOptedOut: chat.handles.contains(where: book.optedOut.contains), at: linq.now)
             }
         }
         let ends = Set(

@@ -9,6 +9,8 @@ struct LinqBook: Sendable {
     static let threadLength = 1000
     /// Idempotency keys that are remembered, the oldest are forgotten first.
     static let mostKeys = 200_000
+    /// How long a phone shows that somebody types, unless it is told again: Linq's documents say 85 to 90 seconds.
+    static let typingLasts = 85.0
     /// Latencies that the percentiles are taken from.
     static let mostLatencies = 100_000
 
@@ -17,8 +19,12 @@ struct LinqBook: Sendable {
         /// Everybody but the line, in a fixed order.
         let handles: [String]
         var service: String
-        var isTyping = false
+        /// Until when the person's phone shows that the line types.
+        var typingUntil: Date?
+        /// Whether the line has read the person's last message.
         var isRead = false
+
+        func isTyping(at now: Date) -> Bool { typingUntil.map { now < $0 } ?? false }
 
         var isGroup: Bool { handles.count > 1 }
     }
@@ -36,6 +42,8 @@ struct LinqBook: Sendable {
         let at: Date
         let idempotencyKey: String?
         var reactions: [String] = []
+        /// When the line marked a person's message as read.
+        var readAt: Date?
 
         var text: String { parts.compactMap { $0["value"]?.string }.joined(separator: "\n") }
     }
@@ -49,6 +57,9 @@ struct LinqBook: Sendable {
         var repliesDoubled = 0
         /// Texts that have no reply yet.
         var textsUnanswered = 0
+        var typingStarted = 0
+        var typingStopped = 0
+        var chatsRead = 0
         var refused: [String: Int] = [:]
     }
 
@@ -116,20 +127,36 @@ struct LinqBook: Sendable {
     mutating func send(_ request: SendToChat, chatID: String, at now: Date) throws(LinqFailure) -> Acceptance {
         guard isUUID(chatID) else { throw .badValue("invalid chatId format: must be a valid UUID") }
         if let repeated = repeated(request.message) { return repeated }
-        guard let chat = chats[chatID.lowercased()] else { throw .chatNotFound }
+        let chat = try known(chatID.lowercased())
         if !chat.isGroup { try checkOptOut(chat.handles, request.overridesOptOut) }
         let message = record(request.message, in: chat, at: now)
         return accept(LinqAnswer.toChat(message, request.message, chat, line: line), message)
     }
 
-    mutating func setTyping(_ isTyping: Bool, in chatID: String) throws(LinqFailure) {
-        guard chats[chatID] != nil else { throw .chatNotFound }
-        chats[chatID]?.isTyping = isTyping
+    /// Shows or hides that the line types; by SMS and RCS it is taken, and nothing shows.
+    mutating func setTyping(_ isTyping: Bool, in chatID: String, at now: Date) throws(LinqFailure) {
+        let chat = try known(chatID)
+        if isTyping { figures.typingStarted += 1 } else { figures.typingStopped += 1 }
+        let shows = isTyping && chat.service == "iMessage"
+        chats[chat.id]?.typingUntil = shows ? now.addingTimeInterval(Self.typingLasts) : nil
     }
 
-    mutating func markRead(_ chatID: String) throws(LinqFailure) {
-        guard chats[chatID] != nil else { throw .chatNotFound }
-        chats[chatID]?.isRead = true
+    /// Marks all that the person has written as read; in a group it is taken, and nothing shows.
+    mutating func markRead(_ chatID: String, at now: Date) throws(LinqFailure) {
+        let chat = try known(chatID)
+        figures.chatsRead += 1
+        guard !chat.isGroup else { return }
+        chats[chat.id]?.isRead = true
+        for index in (threads[chat.id] ?? []).indices.reversed() {
+            guard threads[chat.id]?[index].readAt == nil else { break }
+            if threads[chat.id]?[index].direction == .inbound { threads[chat.id]?[index].readAt = now }
+        }
+    }
+
+    private func known(_ chatID: String) throws(LinqFailure) -> Chat {
+        guard isUUID(chatID) else { throw .badValue("invalid chatId format: must be a valid UUID") }
+        guard let chat = chats[chatID] else { throw .chatNotFound }
+        return chat
     }
 
     mutating func react(_ reaction: String, to messageID: String, in chatID: String, isAdded: Bool) {
@@ -173,7 +200,7 @@ struct LinqBook: Sendable {
             parts: content.parts,
             service: content.preferredService ?? chat.service, at: now, idempotencyKey: content.idempotencyKey)
         append(message)
-        chats[chat.id]?.isTyping = false
+        chats[chat.id]?.typingUntil = nil
         figures.repliesAccepted += 1
         if unanswered[chat.id]?.isEmpty == false, let asked = unanswered[chat.id]?.removeFirst() {
             if latencies.count >= Self.mostLatencies { latencies.removeFirst(Self.mostLatencies / 10) }

@@ -20,6 +20,8 @@ final class LinqEnd: Sendable {
 
     let book: Locked<LinqBook>
     let faults = FaultQueue<LinqFault>()
+    /// For the requests that mark a chat as read or show typing.
+    let hintFaults = FaultQueue<LinqFault>()
     let webhooks: WebhookSender
     let subscriptions: Subscriptions
     private let token: [UInt8]
@@ -42,6 +44,9 @@ final class LinqEnd: Sendable {
         self.clock = clock
         self.changed = changed
     }
+
+    /// Linq's own time, by which typing ends.
+    var now: Date { clock.now }
 
     // MARK: What people write
 
@@ -96,16 +101,16 @@ final class LinqEnd: Sendable {
         case ("POST", 1, "messages", _): send(request, chatID: nil, responder, traceID)
         case ("POST", 3, "chats", "messages"): send(request, chatID: path[1], responder, traceID)
         case ("POST", 3, "chats", "typing"):
-            change(path[1], responder, traceID) { book, id throws(LinqFailure) in
-                try book.setTyping(true, in: id)
+            hint(path[1], responder, traceID) { book, id, now throws(LinqFailure) in
+                try book.setTyping(true, in: id, at: now)
             }
         case ("DELETE", 3, "chats", "typing"):
-            change(path[1], responder, traceID) { book, id throws(LinqFailure) in
-                try book.setTyping(false, in: id)
+            hint(path[1], responder, traceID) { book, id, now throws(LinqFailure) in
+                try book.setTyping(false, in: id, at: now)
             }
         case ("POST", 3, "chats", "read"):
-            change(path[1], responder, traceID) { book, id throws(LinqFailure) in
-                try book.markRead(id)
+            hint(path[1], responder, traceID) { book, id, now throws(LinqFailure) in
+                try book.markRead(id, at: now)
             }
         case (_, _, "webhook-subscriptions", _):
             do throws(LinqFailure) {
@@ -178,16 +183,28 @@ final class LinqEnd: Sendable {
         }
     }
 
-    private func change(
+    /// Answers a request that shows something in the person's thread and sends nothing.
+    private func hint(
         _ chatID: String, _ responder: HTTPResponder, _ traceID: String,
-        _ body: (inout LinqBook, String) throws(LinqFailure) -> Void
+        _ body: (inout LinqBook, String, Date) throws(LinqFailure) -> Void
     ) {
+        switch hintFaults.next() {
+        case (.timeout, _)?: return hold(responder)
+        case (let fault, let retryAfter)?:
+            guard let response = refusal(fault, retryAfter, traceID) else { return responder.abort() }
+            return responder.respond(response)
+        case nil: break
+        }
         let id = chatID.lowercased()
+        let now = clock.now
         do throws(LinqFailure) {
-            try book.withLock { book throws(LinqFailure) in try body(&book, id) }
+            try book.withLock { book throws(LinqFailure) in try body(&book, id, now) }
             changed(book.withLock { $0.chats[id]?.handles } ?? [])
             responder.respond(HTTPResponse(status: 204, headers: [("X-Trace-ID", traceID)]))
-        } catch { responder.respond(answer(error, traceID)) }
+        } catch {
+            book.withLock { $0.count(error) }
+            responder.respond(answer(error, traceID))
+        }
     }
 
     /// The answer of a fault that keeps the message out.
