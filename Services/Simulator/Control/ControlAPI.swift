@@ -200,6 +200,10 @@ struct ControlAPI: Sendable {
             world.linq.hintFaults.add(hints, count: count, retryAfter: fault.retryAfter ?? 1)
         }
         if let apns = fault.apns { world.apns.faults.add(apns, count: count, retryAfter: 0) }
-        return .json(200, encodedJSON(["linq": world.linq.faults.waiting, "hints": world.linq.hintFaults.waiting, "apns": world.apns.faults.waiting]))
+        let waiting = [
+            "linq": world.linq.faults.waiting, "hints": world.linq.hintFaults.waiting,
+            "apns": world.apns.faults.waiting,
+        ]
+        return .json(200, encodedJSON(waiting))
     }
 }
