@@ -42,7 +42,7 @@ write_settings() {
     local name=$1 variable
     shift
     {
-        printf '%s\n' "$@"
+        printf '%s\n' "$@" CLOCK_FILE="$RUN_DIR/clock"
         for variable in "${PASSED_ON[@]}"; do
             if [[ -n ${!variable:-} ]]; then printf '%s=%s\n' "$variable" "${!variable}"; fi
         done
@@ -165,7 +165,7 @@ set_logs_aside() {
 # The simulator keeps nothing: its people and phones are gone with it, so what was known of them has to go, too.
 start_stack() {
     local try
-    rm -rf "$RUN_DIR/data"
+    rm -rf "$RUN_DIR/data" "$RUN_DIR/clock"
     make_broker_password
     prepare_secrets
     for try in 1 2 3; do

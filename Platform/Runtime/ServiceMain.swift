@@ -25,6 +25,7 @@ package enum ServiceMain {
         let arguments = CommandLine.arguments.dropFirst()
         var reader = Settings(arguments.contains("--help") ? [:] : ProcessInfo.processInfo.environment)
         let config = Config(&reader)
+        let clockFile = reader.clockFile()
         if arguments.contains("--help") {
             FileHandle.standardOutput.write(Data(help(name, about, reader.entries).utf8))
             exit(EXIT_SUCCESS)
@@ -44,6 +45,7 @@ package enum ServiceMain {
         }
         do {
             try reader.finish()
+            if clockFile != nil { log.warning("CLOCK_FILE moves this service's clock: that is for tests alone") }
             try await run(config, log, signals)
             log.info("stopped")
             exit(EXIT_SUCCESS)

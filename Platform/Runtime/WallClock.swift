@@ -7,7 +7,10 @@ package struct WallClock: Sendable {
 
     package init(_ read: @escaping @Sendable () -> Date) { self.read = read }
 
-    package static let system = WallClock { Date() }
+    /// The machine's clock, moved by `CLOCK_FILE` where a test or a demonstration has set that.
+    package static let system =
+        ClockFile.ofProcess.map { file in WallClock { Date() + file.secondsAhead } }
+        ?? WallClock { Date() }
 
     package var now: Date { read() }
 

@@ -66,18 +66,35 @@ def test_a_state_comes_along_when_its_writer_becomes_known(stack, handle):
 
 
 def test_silence_ends_the_card_and_the_next_text_starts_another(stack, handle):
-    stack.restart("agent", SESSION_IDLE="2s")
+    first = say(stack, handle, "600 cal")["island"]
+    stack.advance(31 * 60)
+    ended = eventually("the card has ended", lambda: [
+        card for card in phones(stack, handle)[0]["cards"] if card["phase"] == "ended"])
+    assert ended[0]["contentState"]["calories"] == 600
+    second = say(stack, handle, "chicken bowl, 50 cal")["island"]
+    assert second["activityID"] != first["activityID"]
+    assert second["sessionID"] != first["sessionID"]
+
+
+def test_a_card_is_renewed_before_its_eight_hours_with_no_gap(stack, handle):
+    stack.restart("agent", SESSION_IDLE="48h")
     try:
-        first = say(stack, handle, "600 cal")["island"]
-        ended = eventually("the card has ended", lambda: [
-            card for card in phones(stack, handle)[0]["cards"] if card["phase"] == "ended"])
-        assert ended[0]["contentState"]["calories"] == 600
-        second = say(stack, handle, "50 cal")["island"]
-        assert second["contentState"]["calories"] == 650
-        assert second["activityID"] != first["activityID"]
-        assert second["sessionID"] != first["sessionID"]
+        card = say(stack, handle, "600 cal")["island"]
+        for _ in range(2):
+            stack.advance(7 * 3600 + 46 * 60)
+            new = eventually("another card has taken over", lambda: renewed(phones(stack, handle)[0], card))
+            assert new["contentState"] == card["contentState"] and new["sessionID"] == card["sessionID"]
+            card = new
+        assert say(stack, handle, "50 cal")["island"]["activityID"] == card["activityID"]
     finally:
         stack.restart("agent", SESSION_IDLE="30m")
+
+
+def renewed(phone, old):
+    """The card that has taken over, once the old one is gone; at every moment there is one."""
+    live = live_cards(phone)
+    assert live, "a gap"
+    return live[0] if len(live) == 1 and live[0]["activityID"] != old["activityID"] else None
 
 
 def test_a_session_ends_although_the_agent_was_restarted_meanwhile(stack, handle):

@@ -16,7 +16,8 @@ import Shared
 /// - `POST`, `DELETE /control/faults`: what Linq or APNs does wrong next; `linq` for sends, `hints` for read and typing.
 /// - `GET`, `DELETE /control/counts`: the figures.
 /// - `POST`, `GET /control/load`: many texts of many people (`Load.Request`).
-/// - `POST /control/clock`: moves the phones' clocks ahead.
+/// - `POST /control/clock`: `{"advanceSeconds": 3600}` moves the phones' clocks on, and with `CLOCK_FILE` those of all
+///   services as well.
 struct ControlAPI: Sendable {
     let world: World
     let load: Load
@@ -76,7 +77,7 @@ struct ControlAPI: Sendable {
         case ("GET", "load", 1): return .json(200, encodedJSON(load.progress))
         case ("POST", "clock", 1):
             struct Advance: Decodable { let advanceSeconds: Double }
-            world.phones.advance(by: (try decoded(request) as Advance).advanceSeconds)
+            try world.advance(by: (try decoded(request) as Advance).advanceSeconds)
             return .json(200, encodedJSON(["now": Timestamp(world.phones.now)]))
         default: return .problem(404, title: "Not Found")
         }

@@ -47,7 +47,7 @@ struct Say: Sendable {
         var text = InboundText(from: request.from, text: request.text)
         text.service = request.service
         if world.onboards { try await world.onboard(request.from) }
-        let startedAt = Moment(second: Int64(Date().timeIntervalSince1970), phoneTime: world.phones.now)
+        let startedAt = Moment(second: WallClock.system.seconds, phoneTime: world.phones.now)
         let start = ContinuousClock.now
         let posted = try world.linq.post(text)
         let canHaveIsland = (request.service ?? "iMessage") == "iMessage" && !phones(of: request.from).isEmpty

@@ -48,6 +48,13 @@ final class World: Sendable {
         try await task.value
     }
 
+    /// Moves the clocks on: those of all processes that share `CLOCK_FILE`, or else the phones' alone.
+    func advance(by seconds: Double) throws {
+        guard let file = ClockFile.ofProcess else { return phones.advance(by: seconds) }
+        try file.move(by: seconds)
+        phones.pass()
+    }
+
     /// Somebody writes; somebody new is given an account first if that is wanted.
     func post(_ text: InboundText) async throws -> LinqEnd.Posted {
         if text.onboard ?? onboards { try await onboard(text.from) }

@@ -19,7 +19,7 @@ final class Subscriptions: Sendable {
     private let entries: Locked<[Entry]>
 
     init(_ first: WebhookSender.Target?) {
-        let first = first.map { Entry(target: $0, events: nil, createdAt: Timestamp(Date())) }
+        let first = first.map { Entry(target: $0, events: nil, createdAt: Timestamp(WallClock.system.now)) }
         entries = Locked(first.map { [$0] } ?? [])
     }
 
@@ -61,7 +61,7 @@ final class Subscriptions: Sendable {
         let secret = "whsec_" + Data(RandomBytes.make(32)).base64EncodedString()
         guard let signature = WebhookSignature(secret: secret) else { throw .internalError }
         let target = WebhookSender.Target(id: UUID().uuidString.lowercased(), url: url, signature: signature)
-        let entry = Entry(target: target, events: events, createdAt: Timestamp(Date()))
+        let entry = Entry(target: target, events: events, createdAt: Timestamp(WallClock.system.now))
         let isAdded = entries.withLock { entries in
             guard entries.count < Self.most, !entries.contains(where: { $0.target.url == url }) else { return false }
             entries.append(entry)

@@ -140,7 +140,9 @@ final class AppClient: Sendable {
         while let (call, onEnd) = next(of: deviceID) {
             let (status, body, tries) = await send(call, tries: Self.mostTries)
             note(
-                Said(at: Timestamp(Date()), method: call.method, path: call.path, status: status, tries: tries),
+                Said(
+                    at: Timestamp(WallClock.system.now), method: call.method, path: call.path, status: status,
+                    tries: tries),
                 deviceID)
             guard let status, (200..<300).contains(status) else {
                 log.debug("the registry did not take what the app said", ["status": "\(status ?? 0)"])
