@@ -3,23 +3,38 @@
 
 rabbitmq_server=/usr/lib/rabbitmq/bin/rabbitmq-server  # Debian's own in /usr/sbin changes to the user rabbitmq
 
-# Also for Redis: every user of the machine can reach a loopback port.
-make_broker_password() {
-    local file=$RUN_DIR/secrets/broker-password
-    od -An -N 24 -tx1 /dev/urandom | tr -d ' \n' >"$file"
-    BROKER_PASSWORD=$(<"$file")
+# A password for each of the broker's users, one for Redis, and one for who administers this broker: a person who looks
+# at its pages, a test that looks behind the services. Every user of the machine can reach a loopback port.
+make_broker_passwords() {
+    local name
+    for name in redis admin "${BROKER_USERS[@]}"; do
+        random_hex 24 >"$RUN_DIR/secrets/broker-$name"
+    done
+}
+
+# broker_password NAME
+broker_password() { printf '%s' "$(<"$RUN_DIR/secrets/broker-$1")"; }
+
+# broker_url NAME
+broker_url() { printf 'amqp://%s:%s@127.0.0.1:%s/' "$1" "$(broker_password "$1")" "${PORT[amqp]}"; }
+
+# Users, then topology, then rights: the broker takes the files of a folder in the order of their names.
+write_broker_definitions() {
+    local dir=$RUN_DIR/data/rabbitmq/definitions name users=()
+    mkdir -p "$dir"
+    for name in "${BROKER_USERS[@]}"; do users+=("$name=$(broker_password "$name")=$(broker_tag "$name")"); done
+    broker_users "${users[@]}" "admin=$(broker_password admin)=administrator" >"$dir/10-users.json"
+    "$BIN/islandctl" topology --partitions "$PARTITIONS" >"$dir/20-topology.json" 2>"$RUN_DIR/logs/islandctl.log" ||
+        fail_with_log "islandctl topology" "$RUN_DIR/logs/islandctl.log"
+    cp "$ROOT/infra/rabbitmq/permissions.json" "$dir/30-permissions.json"
+    printf '{"permissions": [{"user": "admin", "vhost": "/", "configure": ".*", "write": ".*", "read": ".*"}]}\n' \
+        >"$dir/40-admin.json"
 }
 
 write_broker_config() {
     local dir=$RUN_DIR/data/rabbitmq
     mkdir -p "$dir/home"
-    "$BIN/islandctl" topology --partitions "$PARTITIONS" >"$dir/topology.json" 2>"$RUN_DIR/logs/islandctl.log" ||
-        fail_with_log "islandctl topology" "$RUN_DIR/logs/islandctl.log"
-    jq --rawfile password "$RUN_DIR/secrets/broker-password" '
-        . + {users: [{name: "isthmus", password: $password, tags: ["administrator"]}],
-             vhosts: [{name: "/"}],
-             permissions: [{user: "isthmus", vhost: "/", configure: ".*", write: ".*", read: ".*"}]}' \
-        "$dir/topology.json" >"$dir/definitions.json"
+    write_broker_definitions
     {
         grep -E '^(heartbeat|consumer_timeout|max_message_size|channel_max|connection_max|raft)' \
             "$ROOT/infra/rabbitmq/rabbitmq.conf"
@@ -28,7 +43,7 @@ write_broker_config() {
         echo "management.tcp.port = ${PORT[management]}"
         echo "prometheus.tcp.ip = 127.0.0.1"
         echo "prometheus.tcp.port = ${PORT[broker-metrics]}"
-        echo "load_definitions = $dir/definitions.json"
+        echo "load_definitions = $dir/definitions"
         echo "disk_free_limit.absolute = 200MB"
     } >"$dir/rabbitmq.conf"
 }
@@ -61,7 +76,7 @@ rabbitmq_is_ready() { log_says rabbitmq 'Starting RabbitMQ' 'Server startup comp
 start_redis() {
     local dir=$RUN_DIR/data/redis
     mkdir -p "$dir"
-    printf '%s\n' "bind 127.0.0.1" "port ${PORT[redis]}" "dir $dir" "requirepass $BROKER_PASSWORD" 'save ""' \
+    printf '%s\n' "bind 127.0.0.1" "port ${PORT[redis]}" "dir $dir" "requirepass $(broker_password redis)" 'save ""' \
         "appendonly no" "maxmemory 128mb" "maxmemory-policy allkeys-lru" >"$dir/redis.conf"
     start_process redis PATH="$PATH" redis-server "$dir/redis.conf"
 }

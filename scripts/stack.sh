@@ -22,7 +22,7 @@ pick_ports() {
 }
 
 # What --restart has to know of the stack that it finds running.
-save_stack() { declare -p BIN PARTITIONS BROKER_PASSWORD PORT | sed -e 's/^declare --/declare -g/' -e 's/^declare -A/declare -gA/' >"$RUN_DIR/stack"; }
+save_stack() { declare -p BIN PARTITIONS PORT | sed -e 's/^declare --/declare -g/' -e 's/^declare -A/declare -gA/' >"$RUN_DIR/stack"; }
 
 load_stack() {
     # shellcheck source=/dev/null
@@ -49,10 +49,12 @@ write_settings() {
     } >"$RUN_DIR/settings/$name"
 }
 
+# write_service NAME VARIABLE=VALUE…: likewise, for one that works with the broker, as a user of its own.
+write_service() { write_settings "$1" AMQP_URL="$(broker_url "$1")" PARTITIONS="$PARTITIONS" "${@:2}"; }
+
 write_all_settings() {
-    local secrets=$RUN_DIR/secrets amqp redis linq apns sign_in keys
-    amqp=(AMQP_URL="amqp://isthmus:$BROKER_PASSWORD@127.0.0.1:${PORT[amqp]}/" PARTITIONS="$PARTITIONS")
-    redis="REDIS_URL=redis://:$BROKER_PASSWORD@127.0.0.1:${PORT[redis]}/0"
+    local secrets=$RUN_DIR/secrets redis linq apns sign_in keys
+    redis="REDIS_URL=redis://:$(broker_password redis)@127.0.0.1:${PORT[redis]}/0"
     linq="LINQ_API_TOKEN_FILE=$secrets/linq-token"
     apns=(APNS_TEAM_ID=ISTHMUSDEV APNS_KEY_ID=LOCALKEY01 APNS_KEY_FILE="$secrets/apns-key.p8"
         APNS_BUNDLE_ID=com.example.isthmus)
@@ -64,19 +66,19 @@ write_all_settings() {
         SIMULATOR_INGRESS_URL="http://127.0.0.1:${PORT[ingress]}/webhooks/linq" \
         SIMULATOR_REGISTRY_URL="http://127.0.0.1:${PORT[registry]}" \
         SIMULATOR_BACKEND_KEY_FILE="$secrets/backend-key" LINQ_WEBHOOK_SECRETS_FILE="$secrets/webhook-secret"
-    write_settings token-registry "${amqp[@]}" "$redis" "${keys[@]}" "${sign_in[@]}" \
+    write_service token-registry "$redis" "${keys[@]}" "${sign_in[@]}" \
         DATABASE_URL="sqlite:$RUN_DIR/data/registry.sqlite" HTTP_LISTEN="127.0.0.1:${PORT[registry]}" \
         REGISTRY_BACKEND_KEYS_FILE="$secrets/backend-key" REGISTRY_JWT_KEYS_FILE="$secrets/jwks.json" \
         METRICS_LISTEN="127.0.0.1:${PORT[token-registry-admin]}"
-    write_settings apns-pusher "${amqp[@]}" "$redis" "${keys[@]}" "${apns[@]}" \
+    write_service apns-pusher "$redis" "${keys[@]}" "${apns[@]}" \
         APNS_URL="https://localhost:${PORT[apns]}" APNS_CA_FILE="$secrets/ca.pem" \
         METRICS_LISTEN="127.0.0.1:${PORT[apns-pusher-admin]}"
-    write_settings linq-sender "${amqp[@]}" "$linq" "${keys[@]}" \
+    write_service linq-sender "$linq" "${keys[@]}" \
         LINQ_API_URL="http://127.0.0.1:${PORT[simulator]}/api/partner" \
         METRICS_LISTEN="127.0.0.1:${PORT[linq-sender-admin]}"
-    write_settings agent "${amqp[@]}" "$redis" "${keys[@]}" DATABASE_URL="sqlite:$RUN_DIR/data/agent.sqlite" \
+    write_service agent "$redis" "${keys[@]}" DATABASE_URL="sqlite:$RUN_DIR/data/agent.sqlite" \
         METRICS_LISTEN="127.0.0.1:${PORT[agent-admin]}"
-    write_settings ingress "${amqp[@]}" "${keys[@]}" HTTP_LISTEN="127.0.0.1:${PORT[ingress]}" \
+    write_service ingress "${keys[@]}" HTTP_LISTEN="127.0.0.1:${PORT[ingress]}" \
         LINQ_WEBHOOK_SECRETS_FILE="$secrets/webhook-secret" METRICS_LISTEN="127.0.0.1:${PORT[ingress-admin]}"
 }
 
@@ -166,7 +168,7 @@ set_logs_aside() {
 start_stack() {
     local try
     rm -rf "$RUN_DIR/data" "$RUN_DIR/clock"
-    make_broker_password
+    make_broker_passwords
     prepare_secrets
     for try in 1 2 3; do
         set_logs_aside

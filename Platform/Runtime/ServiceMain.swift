@@ -5,9 +5,12 @@ package protocol ServiceSettings: Sendable {
     init(_ settings: inout Settings)
 
     var logLevel: Log.Level { get }
+
+    /// Where `/healthz` is.
+    var metricsListen: ListenAddress { get }
 }
 
-/// The frame of a service's `main`: `--help`, `--check`, or settings → run → drain.
+/// The frame of a service's `main`: `--help`, `--check`, `--health`, or settings → run → drain.
 package enum ServiceMain {
     /// Runs the service named `name` and ends the process.
     ///
@@ -30,10 +33,11 @@ package enum ServiceMain {
             FileHandle.standardOutput.write(Data(help(name, about, reader.entries).utf8))
             exit(EXIT_SUCCESS)
         }
-        if let unknown = arguments.first(where: { $0 != "--check" }) {
+        if let unknown = arguments.first(where: { !["--check", "--health"].contains($0) }) {
             FileHandle.standardError.write(Data("\(name): unknown argument \(unknown); see \(name) --help\n".utf8))
             exit(2)
         }
+        if arguments.contains("--health") { answerHealth(name, of: config) }
         let log = Log(service: name, level: config.logLevel)
         if arguments.contains("--check") {
             let findings = reader.problems.isEmpty ? await check(config, log) : reader.problems
@@ -55,6 +59,13 @@ package enum ServiceMain {
         }
     }
 
+    /// Other settings do not matter here: the service that runs has read them.
+    private static func answerHealth(_ name: String, of config: some ServiceSettings) -> Never {
+        let finding = HealthProbe.finding(at: config.metricsListen)
+        FileHandle.standardOutput.write(Data("\(name): \(finding ?? "alive")\n".utf8))
+        exit(finding == nil ? EXIT_SUCCESS : EXIT_FAILURE)
+    }
+
     private static func help(_ name: String, _ about: String, _ entries: [Settings.Entry]) -> String {
         let width = (entries.map(\.name.count).max() ?? 0) + 2
         var text =
@@ -63,6 +74,12 @@ package enum ServiceMain {
             let note = entry.fallback.map { "default: \($0)" } ?? "required"
             text += "  \(entry.name.padding(toLength: width, withPad: " ", startingAt: 0))\(entry.help) (\(note))\n"
         }
-        return text + "\n  --check  read the settings, connect to everything, say what is wrong\n  --help   this text\n"
+        return text + """
+
+              --check   read the settings, connect to everything, say what is wrong
+              --health  ask the one that runs with these settings whether it is alive
+              --help    this text
+
+            """
     }
 }

@@ -18,6 +18,7 @@ enum IslandCtl {
                   [--previous FILE]            … and whether it looks any different from the one before
         islandctl topology [--partitions N] [--vhost NAME]
                                                the broker's exchanges and queues, as RabbitMQ definitions
+        islandctl permissions [--vhost NAME]   what each service's user of the broker may do, likewise
         islandctl --help                       this text
 
         --json makes the answer of every command JSON. KIND is CoachAttributes, or coach for short.
@@ -55,6 +56,10 @@ enum IslandCtl {
         case "topology":
             try arguments.require(words: 0, options: ["--partitions", "--vhost"])
             return Result(output: try topology(arguments))
+        case "permissions":
+            try arguments.require(words: 0, options: ["--vhost"])
+            let permissions = try BrokerUser.permissions(vhost: arguments.options["--vhost"] ?? "/")
+            return Result(output: String(decoding: permissions, as: UTF8.self))
         case let other?: throw UsageError("unknown command \(other); see islandctl --help")
         }
     }

@@ -6,6 +6,8 @@ import Shared
 struct SimulatorConfig: ServiceSettings {
     let logLevel: Log.Level
     let listen: ListenAddress
+    /// Its page's listener says how it is, too.
+    var metricsListen: ListenAddress { listen }
     let apnsListen: ListenAddress
     let directory: String
     let linqToken: Secret<String>

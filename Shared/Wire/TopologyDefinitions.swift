@@ -1,5 +1,12 @@
 public import Foundation
 
+/// Writes definitions so that a person can read them and a change of them.
+var definitionsEncoder: JSONEncoder {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    return encoder
+}
+
 extension Topology {
     private struct Definitions: Encodable {
         let vhosts: [Name]
@@ -41,7 +48,7 @@ extension Topology {
 
     /// The topology in RabbitMQ's definitions format, as `load_definitions` reads it.
     ///
-    /// Users are somebody else's matter.
+    /// Users and their rights are ``BrokerUser``'s matter.
     public func definitions(vhost: String) throws -> Data {
         let definitions = Definitions(
             vhosts: [Name(name: vhost)],
@@ -50,9 +57,7 @@ extension Topology {
             bindings: bindings.map {
                 BindingDefinition(source: $0.exchange, vhost: vhost, destination: $0.queue, routing_key: $0.routingKey)
             })
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return try encoder.encode(definitions) + Data("\n".utf8)
+        return try definitionsEncoder.encode(definitions) + Data("\n".utf8)
     }
 }
 

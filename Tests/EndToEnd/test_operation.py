@@ -1,6 +1,7 @@
 """What somebody who runs it relies on."""
 
 import re
+import socket
 import subprocess
 
 import pytest
@@ -49,6 +50,38 @@ def test_every_service_is_alive_ready_and_counted(stack, service):
     assert request("GET", f"http://{address}/healthz").status == 200
     assert request("GET", f"http://{address}/readyz").status == 200
     assert any(name.startswith("isthmus_") for name in stack.metrics(service))
+
+
+def health(stack, service, **changed):
+    """The status and the words of SERVICE --health, which is what its container is checked by."""
+    told = subprocess.run(
+        [stack.program(service), "--health"], env={**stack.settings(service), **changed}, capture_output=True, text=True,
+        timeout=20)
+    return told.returncode, told.stdout
+
+
+@pytest.mark.parametrize("service", [*SERVICES, "simulator"])
+def test_health_is_what_the_running_one_says(stack, service):
+    address = "SIMULATOR_LISTEN" if service == "simulator" else "METRICS_LISTEN"
+    assert health(stack, service) == (0, f"{service}: alive\n")
+    # Also where it listens on all addresses, as in a container.
+    port = stack.settings(service)[address].split(":")[1]
+    assert health(stack, service, **{address: f"0.0.0.0:{port}"})[0] == 0
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        free = taken.getsockname()[1]
+    status, words = health(stack, service, **{address: f"127.0.0.1:{free}"})
+    assert status == 1 and f"nobody answers at 127.0.0.1:{free}" in words
+    assert health(stack, service, **{address: "127.0.0.1:0"})[0] == 1
+
+
+def test_health_does_not_take_any_answer_for_a_good_one(stack):
+    # The other listener answers, too: 404.
+    other = stack.settings("ingress")["HTTP_LISTEN"]
+    status, words = health(stack, "ingress", METRICS_LISTEN=other)
+    assert status == 1 and "answers HTTP/1.1 404" in words
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        status, words = health(stack, "ingress", METRICS_LISTEN=f"127.0.0.1:{silent.getsockname()[1]}")
+    assert status == 1 and "does not answer" in words
 
 
 def test_a_text_is_timed_from_webhook_to_reply_and_to_push(stack, handle):

@@ -108,6 +108,11 @@ class Stack:
                 found.append(process.name)
         return found
 
+    def broker_url(self, user="admin"):
+        """The broker's address for one of its users; `admin` may do everything."""
+        password = (self.folder / "secrets" / f"broker-{user}").read_text()
+        return re.sub(r"//.*@", f"//{user}:{password}@", self.settings("agent")["AMQP_URL"])
+
     @property
     def simulator_url(self):
         return (self.folder / "url").read_text().strip()

@@ -14,9 +14,8 @@ EXCHANGES = ["inbound.v1", "replies.v1", "islands.v1"]
 @pytest.fixture
 def copies(stack):
     """A channel and a queue of its own that gets a copy of all that passes the three stages."""
-    url = stack.settings("agent")["AMQP_URL"]
     partitions = int(stack.settings("agent")["PARTITIONS"])
-    connection = pika.BlockingConnection(pika.URLParameters(url))
+    connection = pika.BlockingConnection(pika.URLParameters(stack.broker_url()))
     try:
         channel = connection.channel()
         queue = channel.queue_declare("", exclusive=True).method.queue

@@ -63,6 +63,12 @@ struct CommandTests {
         #expect(AnyJSON(parsing: result.output.utf8)?["queues"]?.elements?.isEmpty == false)
     }
 
+    @Test func `permissions are what the broker imports`() throws {
+        let list = AnyJSON(parsing: run("permissions", "--vhost", "/x").output.utf8)?["permissions"]?.elements
+        #expect(list?.compactMap { $0["user"]?.text } == BrokerUser.all.map(\.name))
+        #expect(list?.allSatisfy { $0["vhost"] == .string("/x") } == true)
+    }
+
     private func run(_ arguments: String...) -> IslandCtl.Result {
         IslandCtl.run(arguments) { path in
             switch path {

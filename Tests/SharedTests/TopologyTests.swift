@@ -11,6 +11,12 @@ struct TopologyTests {
         #expect(try Data(contentsOf: file) == topology.definitions(vhost: "/"))
     }
 
+    @Test func `the permissions in infra are what islandctl prints`() throws {
+        let file = URL(fileURLWithPath: #filePath)
+            .appendingPathComponent("../../../infra/rabbitmq/permissions.json").standardizedFileURL
+        #expect(try Data(contentsOf: file) == BrokerUser.permissions(vhost: "/"))
+    }
+
     @Test func `every binding joins an exchange and a queue that are there`() {
         let exchanges = Set(topology.exchanges.map(\.name))
         let queues = Set(topology.queues.map(\.name))
