@@ -13,7 +13,7 @@ package enum HealthProbe {
         let descriptor = socket(address.host.contains(":") ? AF_INET6 : AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard descriptor >= 0 else { return "no socket: error \(errno)" }
         defer { close(descriptor) }
-        // Holds for connecting, too. A timeval by its two words, since its type is not to be had in every build.
+        // Holds for connecting, too. A timeval by its two words: its type is not to be had in every build.
         var patience = (Int(limit.seconds), 0)
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
             unsafe setsockopt(descriptor, SOL_SOCKET, option, &patience, socklen_t(MemoryLayout.size(ofValue: patience)))
