@@ -16,7 +16,8 @@ package enum HealthProbe {
         // Holds for connecting, too. A timeval by its two words: its type is not to be had in every build.
         var patience = (Int(limit.seconds), 0)
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
-            unsafe setsockopt(descriptor, SOL_SOCKET, option, &patience, socklen_t(MemoryLayout.size(ofValue: patience)))
+            unsafe setsockopt(
+                descriptor, SOL_SOCKET, option, &patience, socklen_t(MemoryLayout.size(ofValue: patience)))
         }
         guard connect(descriptor, to: address) else { return "nobody answers at \(address): error \(errno)" }
         guard unsafe send(descriptor, question, question.utf8.count, Int32(MSG_NOSIGNAL)) == question.utf8.count
