@@ -72,17 +72,23 @@ let package = Package(
         platform("Cache", ["CHiredis", "Crypto", "Runtime"], settings: wrapsC),
         platform("Database", ["CSQLite", "CPostgreSQL", "Runtime"], settings: wrapsC),
         platform("Stage", ["AMQP", "HTTPServer", "Runtime", "Shared"]),
+        platform("Telemetry", ["HTTPClient", "Runtime"]),
 
         .target(
             name: "RegistryClient", dependencies: ["AMQP", "Cache", "Crypto", "Runtime", "Shared"],
             path: "Services/RegistryClient", swiftSettings: strict),
-        service("Ingress", ["AMQP", "Crypto", "HTTPServer", "Stage"]),
+        service("Ingress", ["AMQP", "Crypto", "HTTPServer", "Stage", "Telemetry"]),
         service(
-            "Agent", ["AMQP", "Cache", "Crypto", "Database", "HTTPClient", "HTTPServer", "RegistryClient", "Stage"]),
-        service("LinqSender", ["AMQP", "HTTPClient", "HTTPServer", "Stage"]),
-        service("APNSPusher", ["AMQP", "Cache", "Crypto", "HTTP2", "HTTPServer", "RegistryClient", "Stage"]),
+            "Agent",
+            [
+                "AMQP", "Cache", "Crypto", "Database", "HTTPClient", "HTTPServer", "RegistryClient", "Stage",
+                "Telemetry",
+            ]),
+        service("LinqSender", ["AMQP", "HTTPClient", "HTTPServer", "Stage", "Telemetry"]),
         service(
-            "TokenRegistry", ["AMQP", "Cache", "Crypto", "Database", "HTTPServer", "RegistryClient"],
+            "APNSPusher", ["AMQP", "Cache", "Crypto", "HTTP2", "HTTPServer", "RegistryClient", "Stage", "Telemetry"]),
+        service(
+            "TokenRegistry", ["AMQP", "Cache", "Crypto", "Database", "HTTPServer", "RegistryClient", "Telemetry"],
             resources: [.embedInCode("OpenAPI")]),
         service(
             "Simulator", ["Crypto", "HTTP2", "HTTPClient", "HTTPServer"],
@@ -100,6 +106,7 @@ let package = Package(
         tests("HTTP2Tests", ["HTTP2", "Crypto"]),
         tests("CacheTests", ["Cache", "Crypto"]),
         tests("DatabaseTests", ["Database"]),
+        tests("TelemetryTests", ["Telemetry", "HTTPServer"]),
         tests("StageTests", ["Stage", "AMQP", "Shared"]),
         tests("IngressTests", ["Ingress", "Crypto", "Shared", "HTTPServer", "HTTPClient", "AMQP", "Stage"]),
         tests("IslandCtlTests", ["IslandCtl", "Shared"]),

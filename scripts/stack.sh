@@ -8,7 +8,8 @@ SERVICES=(simulator token-registry apns-pusher linq-sender agent ingress)
 
 # Settings that a person may give to ./run in its environment; --restart takes any other.
 PASSED_ON=(AGENT AGENT_MODEL_URL AGENT_MODEL AGENT_MODEL_KEY AGENT_HTTP_SECRET SESSION_IDLE STALE_AFTER LINQ_REPLY_VIA
-    LOG_LEVEL)
+    LOG_LEVEL OTEL_EXPORTER_OTLP_ENDPOINT OTEL_EXPORTER_OTLP_HEADERS OTEL_EXPORTER_OTLP_CERTIFICATE OTEL_RESOURCE_ATTRIBUTES
+    OTEL_TRACES_SAMPLER OTEL_TRACES_SAMPLER_ARG)
 
 PORT_NAMES=(amqp management broker-metrics dist epmd redis simulator apns ingress registry
     ingress-admin agent-admin linq-sender-admin apns-pusher-admin token-registry-admin)

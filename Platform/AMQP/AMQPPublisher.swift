@@ -7,6 +7,7 @@ package import Shared
 /// outcome, within the confirm timeout. Persistent or not is the message's own property; all are mandatory.
 /// Whoever starts it closes it: its thread would go on for ever.
 package final class AMQPPublisher: Sendable {
+    private let endpoint: AMQPEndpoint
     private let thread: ConnectionThread
     private let inbox: MessageInbox<Outgoing>
     private let metrics: ConnectionMetrics
@@ -26,6 +27,7 @@ package final class AMQPPublisher: Sendable {
         confirmTimeout: Duration = .seconds(4), maxQueued: Int = 16_384, options: AMQPOptions = AMQPOptions(),
         log: Log, metrics: Metrics
     ) {
+        self.endpoint = endpoint
         self.metrics = ConnectionMetrics(metrics, connection: name)
         self.window = window
         self.confirmTimeout = confirmTimeout
@@ -46,7 +48,7 @@ package final class AMQPPublisher: Sendable {
     /// Waits until messages are taken; throws what stands in the way when the time is over.
     package func waitUntilReady(within limit: Duration) async throws { try await thread.waitUntilReady(within: limit) }
 
-    /// Hands a message over.
+    /// Hands a message over; it carries on the caller's trace, if the caller works for one.
     ///
     /// - Parameter completion: Called once: with success after the broker confirmed. It runs on the connection's thread
     ///   and must not wait; if the message is refused at once, it runs on the caller's thread before this returns.
@@ -56,6 +58,14 @@ package final class AMQPPublisher: Sendable {
     ) {
         if let objection = message.objection(exchange: exchange, routingKey: routingKey) {
             return completion(.failure(.invalid(objection)))
+        }
+        var message = message
+        var completion = completion
+        if let span = message.joinTrace(.publish, exchange: exchange, routingKey: routingKey, endpoint) {
+            completion = { [completion] result in
+                span.end(result)
+                completion(result)
+            }
         }
         let outgoing = Outgoing(
             message: message, exchange: exchange, routingKey: routingKey, acceptedAt: monotonicSeconds(),

@@ -6,6 +6,7 @@ package import Shared
 /// Nothing is confirmed or kept: a question that gets no answer in time was lost, or its answer was. Whoever starts it
 /// closes it: its thread would go on for ever.
 package final class AMQPRequester: Sendable {
+    private let endpoint: AMQPEndpoint
     private let thread: ConnectionThread
     private let inbox: MessageInbox<Question>
     private let metrics: ConnectionMetrics
@@ -19,6 +20,7 @@ package final class AMQPRequester: Sendable {
         _ endpoint: AMQPEndpoint, name: String, requires: [TopologyRequirement] = [], maxOpen: Int = 4096,
         options: AMQPOptions = AMQPOptions(), log: Log, metrics: Metrics
     ) {
+        self.endpoint = endpoint
         self.metrics = ConnectionMetrics(metrics, connection: name)
         thread = ConnectionThread(
             endpoint, name: name, requires: requires, options: options, log: log, metrics: self.metrics)
@@ -35,7 +37,7 @@ package final class AMQPRequester: Sendable {
     /// Waits until questions are taken; throws what stands in the way when the time is over.
     package func waitUntilReady(within limit: Duration) async throws { try await thread.waitUntilReady(within: limit) }
 
-    /// Sends `message` and returns the answer.
+    /// Sends `message` and returns the answer; the question carries on the caller's trace, if the caller works for one.
     ///
     /// The answerer publishes to the default exchange (named by the empty string) with the question's `replyTo` as
     /// routing key and its `correlationID`. Both are set here, and the message is never persistent.
@@ -45,12 +47,14 @@ package final class AMQPRequester: Sendable {
         var message = message
         message.persistent = false
         if let objection = message.objection(exchange: exchange, routingKey: routingKey) { throw .invalid(objection) }
+        let span = message.joinTrace(.request, exchange: exchange, routingKey: routingKey, endpoint)
         let result = await withCheckedContinuation { waiter in
             let question = Question(
                 message: message, exchange: exchange, routingKey: routingKey,
                 deadline: monotonicSeconds() + limit.seconds, completion: { waiter.resume(returning: $0) })
             if let refusal = inbox.offer(question) { waiter.resume(returning: .failure(refusal)) }
         }
+        span?.end(result)
         return try result.get()
     }
 

@@ -12,6 +12,9 @@ package struct FIFO<Element> {
     /// What is in it, oldest first.
     package var all: [Element] { elements[head...].compactMap { $0 } }
 
+    /// The oldest ones, `count` at the most.
+    package func prefix(_ count: Int) -> [Element] { elements[head...].prefix(count).compactMap { $0 } }
+
     package mutating func append(_ element: Element) { elements.append(element) }
 
     package mutating func popFirst() -> Element? {

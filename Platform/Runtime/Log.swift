@@ -1,6 +1,7 @@
 import Foundation
 
-/// Writes one JSON object a line to standard error: a constant sentence plus fields.
+/// Writes one JSON object a line to standard error: a constant sentence plus fields, and the id of the trace that the
+/// running task works for.
 ///
 /// `error`: a person must act. `warning`: degraded, we go on. `info`: start, ready, stop, connected. `debug`: the rest.
 /// Success at full load is silent. Never log a token, a handle or the text of a message; a handle's keyed hash may be.
@@ -58,6 +59,7 @@ package struct Log: Sendable {
         var line = "{\"time\":\"\(clock.now.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)))\""
         line += ",\"level\":\"\(level.rawValue)\",\"service\":\(Self.quoted(service))"
         line += ",\"message\":\(Self.quoted("\(sentence)"))"
+        if let trace = Trace.current { line += ",\"trace_id\":\"\(trace.context.traceID)\"" }
         for (name, value) in fields().sorted(by: { $0.key < $1.key }) {
             line += ",\(Self.quoted(name)):\(Self.quoted(value))"
         }

@@ -21,6 +21,9 @@ package struct WallClock: Sendable {
 /// Seconds of a clock that never jumps, for deadlines and ages within a process.
 package func monotonicSeconds() -> Double { isthmus_monotonic_seconds() }
 
+/// Nanoseconds since 1970.
+func wallNanoseconds() -> Int64 { isthmus_wall_nanoseconds() }
+
 extension Duration {
     /// The same length in seconds.
     package var seconds: Double {

@@ -12,28 +12,33 @@ final class PartitionWorker<Event: Sendable>: Sendable {
     private let stop = StopSignal()
     private let parking: Parking
     private let metrics: StageMetrics
+    private let tracer: Tracer?
     private let lanes: Lanes<StageItem<Event>>
     private let subscription = Locked<AMQPSubscription?>(nil)
     private let onHandBack: @Sendable (Int, Duration) -> Void
 
     /// - Parameter onHandBack: Told that the partition cannot be worked for now; the worker is then to be closed.
     init(
-        partition: Int, job: StageJob<Event>, parking: Parking, metrics: StageMetrics,
+        partition: Int, job: StageJob<Event>, parking: Parking, metrics: StageMetrics, tracer: Tracer?,
         onHandBack: @escaping @Sendable (Int, Duration) -> Void
     ) {
         self.partition = partition
         self.job = job
         self.parking = parking
         self.metrics = metrics
+        self.tracer = tracer
         self.onHandBack = onHandBack
         lanes = Lanes(
             isSuperseded: { item, later in job.isSuperseded(item.event, later.map(\.event)) },
             skip: { item in
                 metrics.superseded.increment()
+                item.delivery.span(.process, in: item.delivery.trace(tracer))?.end(["isthmus.verdict": "superseded"])
                 metrics.inHand.remove(item.delivery)
                 item.delivery.acknowledge()
             },
-            work: { item in await Self.work(item, job, parking, metrics, onHandBack) })
+            work: { item in
+                await Self.trace(item, tracer) { await Self.work(item, job, parking, metrics, onHandBack) }
+            })
     }
 
     func open(_ consumer: AMQPConsumer) {
@@ -56,28 +61,52 @@ final class PartitionWorker<Event: Sendable>: Sendable {
         metrics.inHand.add(delivery)
         do {
             let (key, event) = try job.decode(delivery.message.body)
-            let item = StageItem(event: event, delivery: delivery, partition: partition, stop: stop) {
-                [lanes, job] in job.isSuperseded(event, lanes.waiting(behind: key).map(\.event))
-            }
+            let item = StageItem(
+                event: event, delivery: delivery, partition: partition, stop: stop,
+                takenAt: tracer == nil ? nil : .now
+            ) { [lanes, job] in job.isSuperseded(event, lanes.waiting(behind: key).map(\.event)) }
             if !lanes.add(item, key: key) { metrics.inHand.remove(delivery) }
         } catch {
             let parking = parking
             let metrics = metrics
             // Owned by the delivery: unsettled, it holds back one of the prefetch's places and comes back.
-            Task {
-                _ = await Self.park(delivery, "cannot be decoded: \(error)", parking, metrics)
+            Task { [tracer] in
+                await Trace.$current.withValue(delivery.trace(tracer)) {
+                    _ = await Self.park(delivery, "cannot be decoded: \(error)", parking, metrics)
+                }
                 metrics.inHand.remove(delivery)
             }
         }
     }
 
+    /// Works an item as a part of the trace that its message came with.
+    private static func trace(
+        _ item: StageItem<Event>, _ tracer: Tracer?, _ work: @Sendable () async -> Verdict?
+    ) async {
+        let trace = item.delivery.trace(tracer)
+        // A message without a trace begins one with its work.
+        if item.delivery.message.traceparent != nil {
+            item.delivery.span(.receive, in: trace, start: item.takenAt)?.end()
+        }
+        let span = item.delivery.span(.process, in: trace)
+        let verdict = await Trace.$current.withValue(span?.trace ?? trace, operation: work)
+        switch verdict {
+        case .done: span?.end(["isthmus.verdict": "done"])
+        case .park: span?.end(["isthmus.verdict": "parked"], error: "parked")
+        case .handBack: span?.end(["isthmus.verdict": "handed_back"], error: "handed_back")
+        case nil: span?.end(["isthmus.verdict": "left"])
+        }
+    }
+
+    /// Returns `nil` if the partition is given up already, so that nothing is begun.
     private static func work(
         _ item: StageItem<Event>, _ job: StageJob<Event>, _ parking: Parking, _ metrics: StageMetrics,
         _ onHandBack: @Sendable (Int, Duration) -> Void
-    ) async {
+    ) async -> Verdict? {
         defer { metrics.inHand.remove(item.delivery) }
-        guard !item.stop.isFired else { return }
-        switch await job.handle(item) {
+        guard !item.stop.isFired else { return nil }
+        let verdict = await job.handle(item)
+        switch verdict {
         case .done:
             item.delivery.acknowledge()
             metrics.done.increment()
@@ -87,6 +116,7 @@ final class PartitionWorker<Event: Sendable>: Sendable {
             metrics.handedBack.increment()
             handBack(item, retryAfter, onHandBack)
         }
+        return verdict
     }
 
     /// Nothing of the partition may be worked past the message, or one user's events change places.

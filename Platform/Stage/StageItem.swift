@@ -1,4 +1,5 @@
 package import AMQP
+import Runtime
 
 /// A message of a stage on its way through the handler.
 package struct StageItem<Event: Sendable>: Sendable {
@@ -7,6 +8,8 @@ package struct StageItem<Event: Sendable>: Sendable {
     package let partition: Int
     /// Fires when the partition is to be given up: a handler that waits between tries ends with `.handBack`.
     package let stop: StopSignal
+    /// When it was taken from the queue; `nil` if nobody records it.
+    var takenAt: SpanTime?
     /// Whether a newer event that waits behind this one has made it void meanwhile.
     package let isSuperseded: @Sendable () -> Bool
 }

@@ -22,6 +22,7 @@ package final class StageWorker<Event: Sendable>: Sendable {
     private let presence: Presence
     private let parking: Parking
     private let metrics: StageMetrics
+    private let tracer: Tracer?
     private let log: Log
     private let holdings = Locked(Holdings())
     private let resting = Locked<[Int: Double]>([:])
@@ -31,10 +32,12 @@ package final class StageWorker<Event: Sendable>: Sendable {
     /// - Parameters:
     ///   - publisher: For signs of life and parked messages; the services' own one.
     ///   - instance: Names this replica among those of its stage; unique.
+    ///   - tracer: Records what becomes of each message, if there is one.
     package init(
         _ job: StageJob<Event>, partitions: Int, instance: String, consumer: AMQPConsumer, publisher: AMQPPublisher,
-        log: Log, metrics: Metrics
+        log: Log, metrics: Metrics, tracer: Tracer? = nil
     ) {
+        self.tracer = tracer
         self.job = job
         self.partitions = partitions
         self.instance = instance
@@ -103,9 +106,9 @@ package final class StageWorker<Event: Sendable>: Sendable {
     }
 
     private func open(_ partition: Int) {
-        let worker = PartitionWorker(partition: partition, job: job, parking: parking, metrics: metrics) {
-            [weak self] partition, pause in self?.rest(partition, for: pause)
-        }
+        let worker = PartitionWorker(
+            partition: partition, job: job, parking: parking, metrics: metrics, tracer: tracer
+        ) { [weak self] partition, pause in self?.rest(partition, for: pause) }
         holdings.withLock { $0.open[partition] = worker }
         worker.open(consumer)
     }

@@ -9,6 +9,7 @@ final class APNSGateway: Sendable {
 
     private let production: HTTP2Client
     private let sandbox: HTTP2Client
+    private let addresses: APNSAddresses
     private let providerToken: ProviderToken
     private let clock: WallClock
     private let metrics: Metrics
@@ -28,6 +29,7 @@ final class APNSGateway: Sendable {
         }
         production = try client(.production)
         sandbox = try client(.sandbox)
+        self.addresses = addresses
         self.providerToken = providerToken
         self.clock = clock
         self.metrics = metrics
@@ -40,16 +42,38 @@ final class APNSGateway: Sendable {
     func send(_ push: PushRequest, to environment: APNSEnvironment) async throws -> APNSAnswer {
         let client = environment == .production ? production : sandbox
         let request = push.http2(providerToken: try providerToken.current())
-        let response = try await client.send(request, within: Self.timeout)
+        let span = span(environment)
+        let response: HTTP2Response
+        do { response = try await client.send(request, within: Self.timeout) } catch {
+            span?.end(error: error.outcome == .unknown ? "unknown_outcome" : "not_processed")
+            throw error
+        }
         skew.note(response.header("date"))
         let answer = APNSAnswer(
             status: response.status, retryAfter: response.header("retry-after"),
             body: response.body, now: Timestamp(clock.now))
+        span?.end(
+            ["http.response.status_code": .integer(answer.status)],
+            error: answer.meaning == .accepted
+                ? nil : answer.reason.isEmpty ? "\(answer.status)" : Self.label(answer.reason))
         metrics.counter(
             "isthmus_apns_responses_total", "APNs' answers.",
             ["status": "\(answer.status)", "reason": Self.label(answer.reason), "environment": environment.rawValue]
         ).increment()
         return answer
+    }
+
+    /// A span of one push; the path is its template, since the token is in it.
+    private func span(_ environment: APNSEnvironment) -> Span? {
+        let template = "/3/device/{token}"
+        return Trace.current?.span(
+            "POST \(template)", .client,
+            [
+                "http.request.method": "POST", "url.template": .text(template), "network.protocol.version": "2",
+                "server.address": .text(addresses[environment].host),
+                "server.port": .integer(Int(addresses[environment].port)),
+                "isthmus.apns.environment": .text(environment.rawValue),
+            ])
     }
 
     func close() async {

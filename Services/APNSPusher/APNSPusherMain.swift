@@ -6,6 +6,7 @@ import RegistryClient
 import Runtime
 import Shared
 import Stage
+import Telemetry
 
 /// Makes the phones show what their Islands should show.
 @main
@@ -21,6 +22,7 @@ struct APNSPusherMain {
             throw SettingsProblem("the settings are not complete")
         }
         let metrics = Metrics()
+        let spans = SpanExporter(settings.telemetry, log: log, metrics: metrics)
         let broker = StageConnections(
             endpoint, service: "apns-pusher", works: .islands, partitions: settings.partitions,
             publishes: [.exchange(Topology.registryExchange), .queue(Topology.commandsQueue)], log: log,
@@ -54,11 +56,13 @@ struct APNSPusherMain {
             }, isSuperseded: IslandPusher.isSuperseded, handle: pusher.handle)
         let worker = StageWorker(
             job, partitions: settings.partitions, instance: StageWorker<CloudEvent<DesiredIsland>>.instanceName(),
-            consumer: broker.consumer, publisher: broker.publisher, log: log, metrics: metrics)
+            consumer: broker.consumer, publisher: broker.publisher, log: log, metrics: metrics,
+            tracer: spans?.tracer)
         await worker.serve(until: signals, grace: .seconds(20))
         await broker.close()
         await lookups.close()
         await gateway.close()
+        await spans?.close()
         admin.close()
     }
 

@@ -6,6 +6,7 @@ import RegistryClient
 import Runtime
 import Shared
 import Stage
+import Telemetry
 
 /// The settings of `apns-pusher`.
 struct APNSPusherSettings: ServiceSettings {
@@ -22,6 +23,7 @@ struct APNSPusherSettings: ServiceSettings {
     let environment: APNSEnvironment
     let addresses: APNSAddresses
     let caFile: String?
+    let telemetry: TelemetrySettings
     let logLevel: Log.Level
 
     init(_ settings: inout Settings) {
@@ -51,6 +53,7 @@ struct APNSPusherSettings: ServiceSettings {
         caFile = settings.absent("APNS_CA_FILE", "certificates that APNs' must be signed by, PEM; else the system's") {
             $0
         }
+        telemetry = settings.telemetry(service: "apns-pusher")
         logLevel = settings.logLevel()
     }
 

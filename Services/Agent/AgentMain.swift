@@ -5,6 +5,7 @@ import RegistryClient
 import Runtime
 import Shared
 import Stage
+import Telemetry
 
 /// Runs the agent: one user's events strictly in order, many users at once.
 @main
@@ -20,6 +21,7 @@ struct AgentMain {
             throw SettingsProblem("the settings are not complete")
         }
         let metrics = Metrics()
+        let spans = SpanExporter(settings.telemetry, log: log, metrics: metrics)
         let store = try await openStore(settings, keys, log, metrics)
         let broker = connections(endpoint, settings, log, metrics)
         let lookups = try RegistryConnection(
@@ -43,7 +45,8 @@ struct AgentMain {
             }, handle: handler.handle)
         let worker = StageWorker(
             job, partitions: settings.partitions, instance: StageWorker<CloudEvent<InboundEvent>>.instanceName(),
-            consumer: broker.consumer, publisher: broker.publisher, log: log, metrics: metrics)
+            consumer: broker.consumer, publisher: broker.publisher, log: log, metrics: metrics,
+            tracer: spans?.tracer)
         let stop = StopSignal()
         let sessions = SessionClock(
             store: store, publisher: broker.publisher, partitions: settings.partitions, owned: { worker.owned },
@@ -58,6 +61,7 @@ struct AgentMain {
         await broker.close()
         await lookups.close()
         await store.close()
+        await spans?.close()
         admin.close()
     }
 

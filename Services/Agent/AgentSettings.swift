@@ -3,6 +3,7 @@ import Crypto
 import RegistryClient
 import Runtime
 import Stage
+import Telemetry
 
 /// The settings of `agent`.
 struct AgentSettings: ServiceSettings {
@@ -15,6 +16,7 @@ struct AgentSettings: ServiceSettings {
     let agent: AnyAgent?
     let sessionIdle: Duration
     let staleAfter: Duration
+    let telemetry: TelemetrySettings
     let logLevel: Log.Level
 
     init(_ settings: inout Settings) {
@@ -31,6 +33,7 @@ struct AgentSettings: ServiceSettings {
             "SESSION_IDLE", "the silence after which a session is over and its card goes", default: "30m")
         staleAfter = settings.duration(
             "STALE_AFTER", "after which a state that got no newer looks stale", default: "1h")
+        telemetry = settings.telemetry(service: "agent")
         logLevel = settings.logLevel()
         agent = AgentChoice.agent(&settings, log: Log(service: "agent", level: logLevel))
     }

@@ -34,8 +34,8 @@ final class Batcher<Request: Sendable, Answer: Sendable>: Sendable {
                 state.isWorking = true
                 return true
             }
-            // Owned by the requests that wait: it ends when none does.
-            if starts { Task { await self.run() } }
+            // Owned by the requests that wait: it ends when none does. It works for many traces, and so for none.
+            if starts { Trace.$current.withValue(nil) { _ = Task { await self.run() } } }
         }
     }
 

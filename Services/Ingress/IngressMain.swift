@@ -2,6 +2,7 @@ import AMQP
 import HTTPServer
 import Runtime
 import Shared
+import Telemetry
 
 /// Takes Linq's webhooks in: verified, read, published and confirmed before they are answered.
 @main
@@ -14,6 +15,7 @@ struct IngressMain {
 
     static func run(_ settings: IngressSettings, _ log: Log, until signals: TerminationSignals) async throws {
         let metrics = Metrics()
+        let spans = SpanExporter(settings.telemetry, log: log, metrics: metrics)
         let publisher = try publisher(settings, log, metrics)
         publisher.start()
         let isStopping = Locked(false)
@@ -23,7 +25,7 @@ struct IngressMain {
         try await publisher.waitUntilReady(within: .seconds(60))
         let handler = WebhookHandler(
             secrets: settings.secrets, publisher: publisher, partitions: settings.partitions, clock: .system, log: log,
-            metrics: metrics)
+            metrics: metrics, tracer: spans?.tracer)
         let server = try HTTPServer(
             listen: settings.listen, limits: HTTPServerLimits(), name: "webhooks", log: log, metrics: metrics,
             handler: handler.handle)
@@ -36,6 +38,7 @@ struct IngressMain {
         await server.drain(within: .seconds(10))
         await publisher.close()
         server.close()
+        await spans?.close()
         admin.close()
     }
 

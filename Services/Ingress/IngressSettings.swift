@@ -2,6 +2,7 @@ import AMQP
 import Crypto
 import Foundation
 import Runtime
+import Telemetry
 
 /// The settings of `ingress`.
 struct IngressSettings: ServiceSettings {
@@ -10,6 +11,7 @@ struct IngressSettings: ServiceSettings {
     let listen: ListenAddress
     let metricsListen: ListenAddress
     let secrets: [WebhookSecret]
+    let telemetry: TelemetrySettings
     let logLevel: Log.Level
 
     init(_ settings: inout Settings) {
@@ -22,6 +24,7 @@ struct IngressSettings: ServiceSettings {
         secrets = settings.required(
             "LINQ_WEBHOOK_SECRETS", "the webhook subscriptions' secrets (whsec_…), comma-separated, newest first",
             placeholder: [], WebhookSecret.list)
+        telemetry = settings.telemetry(service: "ingress")
         logLevel = settings.logLevel()
     }
 }

@@ -21,6 +21,7 @@ final class WebhookHandler: Sendable {
     private let clock: WallClock
     private let log: Log
     private let metrics: Metrics
+    private let tracer: Tracer?
     private let events: Counter
     private let unreadable: Counter
     private let forged: Counter
@@ -29,8 +30,9 @@ final class WebhookHandler: Sendable {
 
     init(
         secrets: [WebhookSecret], publisher: AMQPPublisher, partitions: Int, clock: WallClock, log: Log,
-        metrics: Metrics
+        metrics: Metrics, tracer: Tracer? = nil
     ) {
+        self.tracer = tracer
         signature = WebhookSignature(secrets: secrets)
         self.publisher = publisher
         self.partitions = partitions
@@ -46,6 +48,7 @@ final class WebhookHandler: Sendable {
     }
 
     func handle(_ request: HTTPRequest, _ responder: HTTPResponder) {
+        let began = tracer == nil ? nil : SpanTime.now
         guard request.path == Self.path else {
             return responder.respond(.problem(404, title: "Not found", detail: "webhooks come to \(Self.path)"))
         }
@@ -61,11 +64,11 @@ final class WebhookHandler: Sendable {
             log.error("webhook outside the time tolerance: is this machine's clock right?")
             responder.respond(Self.unavailableAnswer)
         case .genuine:
-            accept(request, responder)
+            accept(request, responder, began: began)
         }
     }
 
-    private func accept(_ request: HTTPRequest, _ responder: HTTPResponder) {
+    private func accept(_ request: HTTPRequest, _ responder: HTTPResponder, began: SpanTime?) {
         let receivedAt = Timestamp(clock.now)
         let webhookID = request.header("webhook-id")
         switch LinqWebhook.read(request.body, webhookID: webhookID, receivedAt: receivedAt) {
@@ -74,15 +77,43 @@ final class WebhookHandler: Sendable {
             responder.respond(HTTPResponse(status: 200, headers: [], body: []))
         case .unreadable(let reason):
             unreadable.increment()
-            log.error("webhook not understood, parked whole", ["reason": reason])
-            park(request.body, id: webhookID, reason: reason, at: receivedAt, responder)
+            traced(nil, began, responder) { _, respond in
+                log.error("webhook not understood, parked whole", ["reason": reason])
+                park(request.body, id: webhookID, reason: reason, at: receivedAt, respond)
+            }
         case .event(let id, let traceID, let event):
-            publish(event, id: id, traceparent: Traceparent.make(traceID: traceID), at: receivedAt, responder)
+            traced(traceID, began, responder) { trace, respond in
+                publish(event, id: id, traceparent: trace.context.traceparent, at: receivedAt, respond)
+            }
+        }
+    }
+
+    /// Does the work under a trace, Linq's own where its id is one, and a span that ends with the answer.
+    private func traced(
+        _ traceID: String?, _ began: SpanTime?, _ responder: HTTPResponder,
+        _ work: (Trace, @escaping @Sendable (HTTPResponse) -> Void) -> Void
+    ) {
+        let trace = Trace.begin(traceID: traceID, tracer: tracer)
+        let span = trace.span(
+            "POST \(Self.path)", .server,
+            [
+                "http.request.method": "POST", "http.route": .text(Self.path), "url.path": .text(Self.path),
+                "url.scheme": "http",
+            ], start: began)
+        let inner = span?.trace ?? trace
+        Trace.$current.withValue(inner) {
+            work(inner) { response in
+                span?.end(
+                    ["http.response.status_code": .integer(response.status)],
+                    error: response.status >= 500 ? "\(response.status)" : nil)
+                responder.respond(response)
+            }
         }
     }
 
     private func publish(
-        _ event: InboundEvent, id: String, traceparent: String, at receivedAt: Timestamp, _ responder: HTTPResponder
+        _ event: InboundEvent, id: String, traceparent: String, at receivedAt: Timestamp,
+        _ respond: @escaping @Sendable (HTTPResponse) -> Void
     ) {
         let envelope = CloudEvent(
             id: id, source: "linq", type: event.type, time: receivedAt, traceparent: traceparent, data: event)
@@ -90,19 +121,20 @@ final class WebhookHandler: Sendable {
         do { body = try envelope.encoded() } catch {
             // Encodable values of texts and numbers do not fail; if they do, Linq's copy is the one that is left.
             log.error("event cannot be encoded", ["error": "\(error)"])
-            return responder.respond(Self.unavailableAnswer)
+            return respond(Self.unavailableAnswer)
         }
         let message = AMQPMessage(
             id: id, type: event.type, timestamp: receivedAt.secondsSince1970,
             contentType: CloudEvent<InboundEvent>.contentType, headers: ["traceparent": traceparent], body: body)
         let routingKey = Partition.name(Partition.of(event.handle, among: partitions))
         publisher.publish(message, exchange: Stage.inbound.exchange, routingKey: routingKey) { [self] result in
-            answer(result, events, responder)
+            answer(result, events, respond)
         }
     }
 
     private func park(
-        _ body: [UInt8], id: String?, reason: String, at receivedAt: Timestamp, _ responder: HTTPResponder
+        _ body: [UInt8], id: String?, reason: String, at receivedAt: Timestamp,
+        _ respond: @escaping @Sendable (HTTPResponse) -> Void
     ) {
         let message = AMQPMessage(
             id: id ?? UUID().uuidString.lowercased(), type: "linq.webhook.unreadable",
@@ -110,19 +142,21 @@ final class WebhookHandler: Sendable {
             contentType: "application/json",
             headers: ["isthmus-reason": reason, "isthmus-service": "ingress"], body: body)
         publisher.publish(message, exchange: Topology.parkedExchange, routingKey: Stage.inbound.rawValue) {
-            [self] result in answer(result, nil, responder)
+            [self] result in answer(result, nil, respond)
         }
     }
 
-    private func answer(_ result: Result<Void, PublishError>, _ counter: Counter?, _ responder: HTTPResponder) {
+    private func answer(
+        _ result: Result<Void, PublishError>, _ counter: Counter?, _ respond: (HTTPResponse) -> Void
+    ) {
         switch result {
         case .success:
             counter?.increment()
-            responder.respond(HTTPResponse(status: 200, headers: [], body: []))
+            respond(HTTPResponse(status: 200, headers: [], body: []))
         case .failure(let error):
             unavailable.increment()
             log.debug("webhook not accepted", ["error": "\(error)"])
-            responder.respond(Self.unavailableAnswer)
+            respond(Self.unavailableAnswer)
         }
     }
 

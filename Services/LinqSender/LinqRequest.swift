@@ -33,7 +33,7 @@ struct LinqRequest: Sendable {
 
     /// The request for one reply: a group's goes to its chat, a direct one's to its handle or its chat by the setting.
     func make(_ reply: ReplyRequest) throws -> HTTPClientRequest {
-        let toChat = reply.chat.isGroup || replyVia == .chat
+        let toChat = isToChat(reply)
         let body = Body(
             to: toChat ? nil : [reply.to],
             message: Content(
@@ -50,6 +50,13 @@ struct LinqRequest: Sendable {
         let path = toChat ? "/v3/chats/\(Self.escaped(reply.chat.id))/messages" : "/v3/messages"
         return HTTPClientRequest(
             "POST", baseURL + path, headers: headers, body: Array(try encoder.encode(body)))
+    }
+
+    private func isToChat(_ reply: ReplyRequest) -> Bool { reply.chat.isGroup || replyVia == .chat }
+
+    /// The path of the request for a reply, without the chat.
+    func template(_ reply: ReplyRequest) -> String {
+        isToChat(reply) ? "/v3/chats/{chatId}/messages" : "/v3/messages"
     }
 
     private static func escaped(_ segment: String) -> String {

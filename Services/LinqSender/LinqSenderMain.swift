@@ -4,6 +4,7 @@ import HTTPServer
 import Runtime
 import Shared
 import Stage
+import Telemetry
 
 /// Sends the agent's replies to Linq, in order within a chat.
 @main
@@ -16,6 +17,7 @@ struct LinqSenderMain {
 
     static func run(_ settings: LinqSenderSettings, _ log: Log, until signals: TerminationSignals) async throws {
         let metrics = Metrics()
+        let spans = SpanExporter(settings.telemetry, log: log, metrics: metrics)
         let broker = try connections(settings, log, metrics)
         let admin = try AdminServer(listen: settings.metricsListen, log: log, metrics: metrics) {
             broker.reasonsNotReady
@@ -34,10 +36,12 @@ struct LinqSenderMain {
             }, handle: sender.handle)
         let worker = StageWorker(
             job, partitions: settings.partitions, instance: StageWorker<CloudEvent<ReplyRequest>>.instanceName(),
-            consumer: broker.consumer, publisher: broker.publisher, log: log, metrics: metrics)
+            consumer: broker.consumer, publisher: broker.publisher, log: log, metrics: metrics,
+            tracer: spans?.tracer)
         await worker.serve(until: signals, grace: .seconds(20))
         await broker.close()
         await client.close()
+        await spans?.close()
         admin.close()
     }
 

@@ -1,6 +1,7 @@
 import AMQP
 import Foundation
 import Runtime
+import Telemetry
 
 /// The settings of `linq-sender`.
 struct LinqSenderSettings: ServiceSettings {
@@ -18,6 +19,7 @@ struct LinqSenderSettings: ServiceSettings {
     let linqURL: String
     let linqToken: Secret<String>
     let replyVia: ReplyVia
+    let telemetry: TelemetrySettings
     let logLevel: Log.Level
 
     init(_ settings: inout Settings) {
@@ -34,6 +36,7 @@ struct LinqSenderSettings: ServiceSettings {
         replyVia = settings.optional(
             "LINQ_REPLY_VIA", "where replies to a direct chat go: messages or chat", default: "messages",
             ReplyVia.init(rawValue:))
+        telemetry = settings.telemetry(service: "linq-sender")
         logLevel = settings.logLevel()
     }
 

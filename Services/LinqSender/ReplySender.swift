@@ -76,7 +76,7 @@ final class ReplySender: Sendable {
             }
             isPaced = false
             let pause: Duration?
-            switch await send(message) {
+            switch await send(message, to: reply, resendCount: failures) {
             case .accepted:
                 accepted.increment()
                 note(reply)
@@ -102,13 +102,16 @@ final class ReplySender: Sendable {
         }
     }
 
-    private func send(_ message: HTTPClientRequest) async -> LinqAnswer {
+    private func send(_ message: HTTPClientRequest, to reply: ReplyRequest, resendCount: Int) async -> LinqAnswer {
+        let span = message.span(request.template(reply), resendCount: resendCount)
         do {
             let response = try await client.send(message, within: Self.requestTimeout)
+            span?.end(.success(response))
             count("\(response.status)")
             if response.status >= 500 { noteFailure() } else { breaker.succeeded() }
             return LinqAnswer(response)
         } catch {
+            span?.end(.failure(error))
             // Whether Linq has it or not: the same key makes the next try harmless.
             count("\(error.phase)")
             noteFailure()

@@ -108,7 +108,9 @@ struct Registry: Sendable {
     }
 
     /// Works until it is cancelled.
-    func run() async {
+    ///
+    /// - Parameter tracer: Records what is asked over the broker, if there is one.
+    func run(tracer: Tracer? = nil) async {
         let (asked, ask) = AsyncStream<AMQPDelivery>.makeStream()
         let (commanded, command) = AsyncStream<AMQPDelivery>.makeStream()
         // The prefetch bounds what waits in the streams.
@@ -121,12 +123,12 @@ struct Registry: Sendable {
             group.addTask { await probe.run(database) }
             group.addTask { await reseal() }
             group.addTask {
-                await forEach(asked) { delivery in
+                await forEach(asked, tracer) { delivery in
                     await questions.answer(delivery.message)
                     delivery.acknowledge()
                 }
             }
-            group.addTask { await forEach(commanded) { await commands.perform($0) } }
+            group.addTask { await forEach(commanded, tracer) { await commands.perform($0) } }
         }
         await lookups.close()
         await orders.close()
@@ -158,10 +160,13 @@ struct Registry: Sendable {
     ///
     /// As many run at a time as the prefetch lets through.
     private func forEach(
-        _ deliveries: AsyncStream<AMQPDelivery>, _ body: @escaping @Sendable (AMQPDelivery) async -> Void
+        _ deliveries: AsyncStream<AMQPDelivery>, _ tracer: Tracer?,
+        _ body: @escaping @Sendable (AMQPDelivery) async -> Void
     ) async {
         await withDiscardingTaskGroup { group in
-            for await delivery in deliveries { group.addTask { await body(delivery) } }
+            for await delivery in deliveries {
+                group.addTask { await delivery.traced(tracer) { await body(delivery) } }
+            }
         }
     }
 }

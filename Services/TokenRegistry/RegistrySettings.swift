@@ -2,6 +2,7 @@ import AMQP
 import Foundation
 import RegistryClient
 import Runtime
+import Telemetry
 
 /// The settings of `token-registry`.
 struct RegistrySettings: ServiceSettings {
@@ -15,6 +16,7 @@ struct RegistrySettings: ServiceSettings {
     let backendKeys: [Secret<String>]
     let signIn: SignIn?
     let callsPerMinute: Int
+    let telemetry: TelemetrySettings
     let logLevel: Log.Level
 
     /// What the app's own sign-in tokens are checked against.
@@ -41,6 +43,7 @@ struct RegistrySettings: ServiceSettings {
         callsPerMinute = settings.optional(
             "REGISTRY_CALLS_PER_MINUTE", "calls a minute that are taken for one user", default: "120"
         ) { text in Int(text).flatMap { (1...1_000_000).contains($0) ? $0 : nil } }
+        telemetry = settings.telemetry(service: "token-registry")
         logLevel = settings.logLevel()
         if backendKeys.isEmpty && signIn == nil {
             settings.reject("set REGISTRY_BACKEND_KEYS or REGISTRY_JWT_KEYS_FILE: without both nobody can call")

@@ -1,6 +1,7 @@
 import Cache
 import HTTPServer
 import Runtime
+import Telemetry
 
 /// Keeps whose handle, device, token and card is whose.
 @main
@@ -18,6 +19,7 @@ struct TokenRegistryMain {
         _ settings: RegistrySettings, _ log: Log, until signals: TerminationSignals
     ) async throws {
         let metrics = Metrics()
+        let spans = SpanExporter(settings.telemetry, log: log, metrics: metrics)
         let registry = try await Registry.open(settings, log, metrics)
         let isStopping = Locked(false)
         let admin = try AdminServer(listen: settings.metricsListen, log: log, metrics: metrics) {
@@ -32,7 +34,7 @@ struct TokenRegistryMain {
         ) { request in await registry.api.respond(to: request) }
         log.info("ready", ["listen": "\(settings.listen.host):\(server.port)", "metrics": "\(admin.port)"])
 
-        let work = Task { await registry.run() }
+        let work = Task { await registry.run(tracer: spans?.tracer) }
         await signals.next()
         isStopping.withLock { $0 = true }
         server.stopAccepting()
@@ -42,6 +44,7 @@ struct TokenRegistryMain {
         await registry.flush()
         server.close()
         await registry.close()
+        await spans?.close()
         admin.close()
     }
 

@@ -39,6 +39,18 @@ struct HTTPAgentTests {
         }
     }
 
+    @Test func `the endpoint can carry on the trace of the text`() async throws {
+        let trace = Trace.begin(tracer: nil)
+        try await Trace.$current.withValue(trace) {
+            try await ask([.status(204)]) { standIn, _ in
+                #expect(standIn.requests.map { $0.header("traceparent") } == [trace.context.traceparent])
+            }
+        }
+        try await ask([.status(204)]) { standIn, _ in
+            #expect(standIn.requests.map { $0.header("traceparent") } == [nil])
+        }
+    }
+
     @Test func `the signature is that of the published vector`() throws {
         let signer = try WebhookSigner(["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"])
         let headers = signer.headers(

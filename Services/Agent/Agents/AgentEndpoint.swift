@@ -32,7 +32,7 @@ struct AgentEndpoint: Sendable {
         private static func after(_ tries: Int) -> String { tries > 1 ? " to each of \(tries) tries" : "" }
     }
 
-    /// Posts JSON and returns the answer, whose status is one of the 2xx.
+    /// Posts JSON and returns the answer, whose status is one of the 2xx; the endpoint can carry on the event's trace.
     ///
     /// - Parameter headers: Made anew for each try.
     func post(
@@ -40,12 +40,17 @@ struct AgentEndpoint: Sendable {
     ) async throws -> HTTPClientResponse {
         var tried = 0
         while true {
-            let request = HTTPClientRequest(
+            var request = HTTPClientRequest(
                 "POST", url,
                 headers: [("Content-Type", "application/json"), ("Accept", "application/json")] + headers(),
                 body: body)
+            let span = request.span(resendCount: tried)
+            if let context = span?.context ?? Trace.current?.context {
+                request.headers.append((name: "traceparent", value: context.traceparent))
+            }
             tried += 1
             let result = await answer(to: request)
+            span?.end(result)
             var wait = backoff.delay(after: tried)
             switch result {
             case .success(let response) where (200...299).contains(response.status): return response
