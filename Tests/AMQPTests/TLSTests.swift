@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite(.serialized) struct TLSTests {
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `amqps works with the right authority, and with nothing else`() async throws {
         try await TemporaryDirectory.with { directory in
             try await Certificates.write(to: directory)
@@ -67,47 +67,5 @@ extension Fixtures {
             }
             if let status { #expect(error?.words.contains("(\(status))") == true, "\(String(describing: error))") }
         }
-    }
-}
-
-/// Two authorities, and two certificates of the first one: for `localhost` and for another host.
-private enum Certificates {
-    static func write(to directory: String) async throws {
-        for name in ["ca", "other-ca"] {
-            try await openssl(
-                directory,
-                "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2"
-                    + " -subj /CN=\(name) -keyout \(name).key -out \(name).pem")
-        }
-        for (file, host) in [("leaf", "localhost"), ("elsewhere", "elsewhere.example")] {
-            try await openssl(
-                directory,
-                "req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=\(host)"
-                    + " -addext subjectAltName=DNS:\(host) -keyout \(file).key -out \(file).csr")
-            try await openssl(
-                directory,
-                "x509 -req -in \(file).csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2"
-                    + " -copy_extensions copy -out \(file).pem")
-        }
-    }
-
-    /// A TLS server that shows the certificate of that name.
-    static func serve(_ directory: String, as name: String) throws -> (process: LocalProcess, port: UInt16) {
-        let port = try freePort()
-        let process = try start(
-            directory, "s_server -quiet -accept 127.0.0.1:\(port) -cert \(name).pem -key \(name).key")
-        return (process, port)
-    }
-
-    private static func openssl(_ directory: String, _ arguments: String) async throws {
-        let status = try await start(directory, arguments).waitForExit(within: .seconds(20))
-        let said = try String(contentsOfFile: directory + "/openssl.log", encoding: .utf8)
-        try #require(status == 0, "\(said)")
-    }
-
-    private static func start(_ directory: String, _ arguments: String) throws -> LocalProcess {
-        try LocalProcess.start(
-            "/usr/bin/openssl", arguments.split(separator: " ").map(String.init), environment: ["HOME": directory],
-            workingDirectory: directory, logFile: directory + "/openssl.log")
     }
 }
