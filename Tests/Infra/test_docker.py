@@ -1,0 +1,43 @@
+"""The Dockerfile's form, and what it is built of."""
+
+import re
+
+from conftest import ROOT, SERVICES
+
+DOCKERFILE = (ROOT / "infra/docker/Dockerfile").read_text()
+IMAGES = (*SERVICES, "simulator")
+
+
+def test_hadolint_has_nothing_to_say(program):
+    # DL3008 wants every package pinned, DL3066 a user by number where a name is meant, DL4006 a shell that Debian's is
+    # not.
+    program("hadolint", "--no-color", "--ignore", "DL3008", "--ignore", "DL3066", "--ignore", "DL4006",
+            "infra/docker/Dockerfile")
+
+
+def stage(name):
+    return re.search(rf"FROM service AS {name}\n(.*?)(?=\nFROM |\n# Not deployed|\Z)", DOCKERFILE, re.DOTALL)[1]
+
+
+def test_each_service_has_an_image_that_starts_and_checks_it_without_a_shell():
+    for name in IMAGES:
+        told = stage(name)
+        assert f'ENTRYPOINT ["/usr/local/bin/{name}"]' in told
+        assert re.search(rf'HEALTHCHECK .*CMD \["/usr/local/bin/{name}", "--health"\]', told)
+        assert re.findall("USER (.*)", told)[-1:] in ([], ["10001:10001"]), name
+
+
+def test_packages_are_listed_in_their_place():
+    assert not re.search(r"apt-get -q install[^|&]*\\? *-y --no-install-recommends +[a-z]", DOCKERFILE)
+    for name in re.findall(r"source=infra/packages/([a-z-]+\.txt)", DOCKERFILE):
+        assert (ROOT / "infra/packages" / name).exists(), name
+
+
+def test_no_frontend_and_no_syntax_that_an_older_engine_has_not():
+    assert not DOCKERFILE.startswith("# syntax") and "RUN <<" not in DOCKERFILE and "COPY --link" not in DOCKERFILE
+
+
+def test_no_secret_gets_into_the_build():
+    ignored = (ROOT / ".dockerignore").read_text().splitlines()
+    assert "*" in ignored
+    assert not {"!secrets", "!.env", "!.git"} & set(ignored)
