@@ -11,6 +11,7 @@ struct CacheMetrics: Sendable {
     private let failed: Counter
     private let seconds: Histogram
     let connected: Gauge
+    let certificateNotAfter: Gauge
 
     init(_ metrics: Metrics) {
         let outcome = { (outcome: String) in
@@ -24,6 +25,10 @@ struct CacheMetrics: Sendable {
         failed = outcome("failed")
         seconds = metrics.histogram("isthmus_cache_seconds", "Time until Redis' answer.")
         connected = metrics.gauge("isthmus_cache_connected", "Whether there is a connection to Redis.")
+        certificateNotAfter = metrics.gauge(
+            "isthmus_tls_certificate_not_after_seconds",
+            "Until when the server's certificate holds, seconds since 1970; 0 before the first connection.",
+            ["client": "redis"])
     }
 
     func observe(_ answer: RedisAnswer, since start: Double) {

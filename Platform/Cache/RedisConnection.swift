@@ -19,6 +19,7 @@ final class RedisConnection {
     private var answered = 0
     private var newlyAnswered = (count: 0, bytes: 0)
     private var wantsWritable = false
+    var certificateNotAfter: Int64? { socket.certificateNotAfter }
     private var input = [UInt8](repeating: 0, count: readSize)
 
     init(_ socket: RedisSocket) { self.socket = socket }

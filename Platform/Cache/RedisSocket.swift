@@ -32,6 +32,9 @@ import Runtime
         }
     }
 
+    /// Until when the server's certificate holds, in seconds since 1970; `nil` without TLS.
+    var certificateNotAfter: Int64? { tls?.peerNotAfter }
+
     deinit {
         tls = nil
         close(fileDescriptor)

@@ -49,6 +49,7 @@ final class RedisThread {
                 lastWords = ""
                 log.info("cache connected")
                 metrics.connected.set(1)
+                if let notAfter = connection.certificateNotAfter { metrics.certificateNotAfter.set(Int(notAfter)) }
                 queue.connected()
                 try serve(connection)
             } catch {

@@ -76,6 +76,12 @@ import Glibc
         return unsafe String(decoding: UnsafeBufferPointer(start: name, count: Int(length)), as: UTF8.self)
     }
 
+    /// Until when the peer's certificate holds, in seconds since 1970; `nil` before the handshake.
+    package var peerNotAfter: Int64? {
+        let seconds = unsafe isthmus_tls_peer_not_after(ssl)
+        return seconds < 0 ? nil : seconds
+    }
+
     /// "TLSv1.3" or "TLSv1.2".
     package var version: String { unsafe String(cString: SSL_get_version(ssl)) }
 

@@ -12,6 +12,7 @@ final class ClientLoop {
         let options: HTTP2ClientOptions
         let log: Log
         let opened: Counter
+        let certificateNotAfter: Gauge
         let failed: Counter
 
         /// The default port is left out (RFC 9110, 4.2.3).
@@ -183,6 +184,7 @@ final class ClientLoop {
             guard !shared.isConnected.load(ordering: .relaxed) else { break }
             shared.isConnected.store(true, ordering: .relaxed)
             target.opened.increment()
+            if let notAfter = session.certificateNotAfter { target.certificateNotAfter.set(Int(notAfter)) }
             target.log.info("HTTP/2 connected", ["host": target.authority])
         case .draining:
             draining.append(session)

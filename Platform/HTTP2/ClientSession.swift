@@ -27,6 +27,8 @@ final class ClientSession {
     private let authority: String
     private let createdAt: Double
     private(set) var stage = Stage.connecting
+    /// Until when the server's certificate holds, in seconds since 1970.
+    var certificateNotAfter: Int64? { frames.tls.peerNotAfter }
     private(set) var goAwayReason: String?
     private var handshakeWait = Int16(POLLOUT)
     private var lastReceived: Double

@@ -8,6 +8,8 @@ struct StageMetrics: Sendable {
     let parked: Counter
     let handedBack: Counter
     let superseded: Counter
+    /// Counted by who works the messages.
+    let retried, duplicate: Counter
     let inHand = InHand()
     let partitions: Gauge
 
@@ -20,6 +22,9 @@ struct StageMetrics: Sendable {
             "isthmus_stage_handed_back_total", "Messages that went back to the queue unworked.", labels)
         superseded = metrics.counter(
             "isthmus_stage_superseded_total", "Messages that a newer one had made void.", labels)
+        retried = metrics.counter("isthmus_stage_retried_total", "Tries of a message after the first.", labels)
+        duplicate = metrics.counter(
+            "isthmus_stage_duplicate_total", "Messages that were found to have been worked before.", labels)
         partitions = metrics.gauge("isthmus_stage_partitions", "Partitions that this replica works.", labels)
         let inHand = inHand
         metrics.gauge("isthmus_stage_in_flight", "Messages taken and not settled yet.", labels) {

@@ -34,6 +34,9 @@ final class APNSGateway: Sendable {
         self.clock = clock
         self.metrics = metrics
         skew = ClockSkew(clock: clock, log: log, metrics: metrics)
+        for environment in APNSEnvironment.allCases {
+            for (status, reason) in Self.watched { _ = responses(status, reason, environment) }
+        }
     }
 
     /// Sends one push and waits for its answer.
@@ -56,10 +59,7 @@ final class APNSGateway: Sendable {
             ["http.response.status_code": .integer(answer.status)],
             error: answer.meaning == .accepted
                 ? nil : answer.reason.isEmpty ? "\(answer.status)" : Self.label(answer.reason))
-        metrics.counter(
-            "isthmus_apns_responses_total", "APNs' answers.",
-            ["status": "\(answer.status)", "reason": Self.label(answer.reason), "environment": environment.rawValue]
-        ).increment()
+        responses(answer.status, answer.reason, environment).increment()
         return answer
     }
 
@@ -79,6 +79,18 @@ final class APNSGateway: Sendable {
     func close() async {
         await production.close()
         await sandbox.close()
+    }
+
+    /// The answers that somebody is to be told of at the first one: a counter that begins with 1 has not grown.
+    private static let watched = [
+        (200, ""), (410, "Unregistered"), (410, "ExpiredToken"), (429, "TooManyRequests"),
+        (429, "TooManyProviderTokenUpdates"), (403, "InvalidProviderToken"), (403, "ExpiredProviderToken"),
+    ]
+
+    private func responses(_ status: Int, _ reason: String, _ environment: APNSEnvironment) -> Counter {
+        metrics.counter(
+            "isthmus_apns_responses_total", "APNs' answers.",
+            ["status": "\(status)", "reason": Self.label(reason), "environment": environment.rawValue])
     }
 
     /// A reason comes from outside: only a plain word becomes a label.

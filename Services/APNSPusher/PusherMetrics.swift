@@ -9,6 +9,10 @@ struct PusherMetrics: Sendable {
         self.metrics = metrics
         latency = metrics.histogram(
             "isthmus_webhook_to_push_seconds", "From the webhook's arrival until APNs accepted the push.")
+        // So that the first of each shows as growth.
+        for event in ["start", "update", "end"] {
+            for outcome in ["accepted", "token_dead", "refused", "unknown", "not_now"] { _ = pushed(event, outcome) }
+        }
     }
 
     /// Pushes by what came of them.
@@ -22,8 +26,12 @@ struct PusherMetrics: Sendable {
             case .unknown: "unknown"
             case .notNow: "not_now"
             }
-        return metrics.counter(
-            "isthmus_pushes_total", "Pushes by event and outcome.", ["event": event, "outcome": name])
+        return pushed(event, name)
+    }
+
+    private func pushed(_ event: String, _ outcome: String) -> Counter {
+        metrics.counter(
+            "isthmus_pushes_total", "Pushes by event and outcome.", ["event": event, "outcome": outcome])
     }
 
     /// Devices that nothing was pushed to, by reason.

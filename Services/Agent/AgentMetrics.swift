@@ -10,7 +10,9 @@ struct AgentMetrics: Sendable {
 
     init(_ metrics: Metrics) {
         self.metrics = metrics
-        duplicates = metrics.counter("isthmus_agent_duplicates_total", "Events that had been handled before.")
+        duplicates = metrics.counter(
+            "isthmus_stage_duplicate_total", "Messages that were found to have been worked before.",
+            ["stage": "inbound"])
         passedOn = metrics.counter(
             "isthmus_agent_passed_on_total", "Events passed on to the partition of the user's canonical handle.")
         refused = metrics.counter(

@@ -12,6 +12,8 @@
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
+#include <stdint.h>
+#include <time.h>
 
 // The text in a memory BIO; it belongs to the BIO.
 static inline long isthmus_bio_contents(BIO *bio, char **text) { return BIO_get_mem_data(bio, text); }
@@ -95,6 +97,16 @@ static inline int isthmus_tls_set_common(SSL_CTX *context) {
 
 static inline int isthmus_tls_send_host_name(SSL *ssl, const char *name) {
     return (int)SSL_set_tlsext_host_name(ssl, name);
+}
+
+// Until when the peer's certificate holds, seconds since 1970; -1 without one.
+static inline int64_t isthmus_tls_peer_not_after(SSL *ssl) {
+    X509 *certificate = SSL_get1_peer_certificate(ssl);
+    struct tm time;
+    int64_t seconds = -1;
+    if (certificate != NULL && ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &time) == 1) seconds = timegm(&time);
+    X509_free(certificate);
+    return seconds;
 }
 
 static inline void isthmus_x509v3_context(X509V3_CTX *context, X509 *issuer, X509 *subject) {
