@@ -13,7 +13,7 @@ unit:  ## only what needs no server
 	./test unit
 
 faults:  ## every fault, one after the other; build and ./test first
-	ISTHMUS_CONFIGURATION=debug .test/venv/bin/pytest -p no:cacheprovider Tests/Faults/test_faults.py
+	ISTHMUS_CONFIGURATION=debug .test/venv/bin/pytest -p no:cacheprovider Tests/Faults
 
 soak:  ## faults at random under 100,000 texts; build and ./test first
 	ISTHMUS_CONFIGURATION=debug SOAK_TEXTS=100000 .test/venv/bin/pytest -p no:cacheprovider Tests/Faults/test_soak.py

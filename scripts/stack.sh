@@ -53,6 +53,9 @@ write_settings() {
 # write_service NAME VARIABLE=VALUE…: likewise, for one that works with the broker, as a user of its own.
 write_service() { write_settings "$1" AMQP_URL="$(broker_url "$1")" PARTITIONS="$PARTITIONS" "${@:2}"; }
 
+# database_url NAME: a file for each, or one database for all that keep something.
+database_url() { printf '%s' "${ISTHMUS_DATABASE_URL:-sqlite:$RUN_DIR/data/$1.sqlite}"; }
+
 write_all_settings() {
     local secrets=$RUN_DIR/secrets redis linq apns sign_in keys
     redis="REDIS_URL=redis://:$(broker_password redis)@127.0.0.1:${PORT[redis]}/0"
@@ -68,7 +71,7 @@ write_all_settings() {
         SIMULATOR_REGISTRY_URL="http://127.0.0.1:${PORT[registry]}" \
         SIMULATOR_BACKEND_KEY_FILE="$secrets/backend-key" LINQ_WEBHOOK_SECRETS_FILE="$secrets/webhook-secret"
     write_service token-registry "$redis" "${keys[@]}" "${sign_in[@]}" \
-        DATABASE_URL="sqlite:$RUN_DIR/data/registry.sqlite" HTTP_LISTEN="127.0.0.1:${PORT[registry]}" \
+        DATABASE_URL="$(database_url registry)" HTTP_LISTEN="127.0.0.1:${PORT[registry]}" \
         REGISTRY_BACKEND_KEYS_FILE="$secrets/backend-key" REGISTRY_JWT_KEYS_FILE="$secrets/jwks.json" \
         METRICS_LISTEN="127.0.0.1:${PORT[token-registry-admin]}"
     write_service apns-pusher "$redis" "${keys[@]}" "${apns[@]}" \
@@ -77,7 +80,7 @@ write_all_settings() {
     write_service linq-sender "$linq" "${keys[@]}" \
         LINQ_API_URL="http://127.0.0.1:${PORT[simulator]}/api/partner" \
         METRICS_LISTEN="127.0.0.1:${PORT[linq-sender-admin]}"
-    write_service agent "$redis" "${keys[@]}" DATABASE_URL="sqlite:$RUN_DIR/data/agent.sqlite" \
+    write_service agent "$redis" "${keys[@]}" DATABASE_URL="$(database_url agent)" \
         METRICS_LISTEN="127.0.0.1:${PORT[agent-admin]}"
     write_service ingress "${keys[@]}" HTTP_LISTEN="127.0.0.1:${PORT[ingress]}" \
         LINQ_WEBHOOK_SECRETS_FILE="$secrets/webhook-secret" METRICS_LISTEN="127.0.0.1:${PORT[ingress-admin]}"

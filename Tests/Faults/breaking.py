@@ -8,7 +8,7 @@ import subprocess
 import time
 from urllib.parse import urlsplit
 
-from stack import eventually
+from stack import eventually, free_port, request
 
 RABBITMQCTL = "/usr/lib/rabbitmq/bin/rabbitmqctl"
 
@@ -38,6 +38,10 @@ def await_ready(stack, *names):
         return all(re.search(rf"^{name} +ready ", told, re.MULTILINE) for name in names)
 
     eventually(f"{names} are ready", all_ready, seconds=90)
+
+
+def is_ready(stack, name):
+    return request("GET", f"http://{stack.settings(name)['METRICS_LISTEN']}/readyz").status == 200
 
 
 def freeze(stack, name, seconds):
@@ -84,13 +88,23 @@ class Replica:
 
     def __init__(self, stack, service):
         self.log = open(stack.folder / "logs" / f"{service}.replica.log", "ab")
-        settings = {**stack.settings(service), "METRICS_LISTEN": "127.0.0.1:0"}
+        self.address = f"127.0.0.1:{free_port()}"
+        settings = {**stack.settings(service), "METRICS_LISTEN": self.address}
         self.process = subprocess.Popen(
             [stack.program(service)], env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", **settings},
             stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, start_new_session=True)
 
     def __enter__(self):
         return self
+
+    def partitions(self):
+        """How many it works by its own figures."""
+        try:
+            told = request("GET", f"http://{self.address}/metrics").body.decode()
+        except OSError:
+            return 0  # It does not listen yet.
+        return sum(float(line.rsplit(" ", 1)[1]) for line in told.splitlines()
+                   if line.startswith("isthmus_stage_partitions{"))
 
     def kill(self):
         self.process.kill()

@@ -22,9 +22,8 @@ class Row:
     # The longest time in which Linq got no reply, from the first text to the last reply.
     longest_gap: float
 
-    @property
-    def is_clean(self):
-        return self.texts == self.replies and not (self.lost or self.doubled or self.out_of_order or self.phones_behind)
+    def is_clean(self, dropped=0):
+        return self.texts == self.replies + dropped and not (self.lost or self.doubled or self.out_of_order or self.phones_behind)
 
 
 class Table:

@@ -13,19 +13,7 @@ from load import Copies, Load
 SERVICES = ["ingress", "agent", "linq-sender", "apns-pusher", "token-registry"]
 STAGES = ["agent", "linq-sender", "apns-pusher"]
 
-
-# What the tests before have left there, so that one failure is not everybody's.
-known_parked = [{}]
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_parked(stack):
-    """A text that ends up parked is not lost, but no fault here is a reason for it."""
-    yield
-    stack.control("DELETE", "faults")
-    parked = breaking.parked(stack)
-    new, known_parked[:] = parked not in known_parked, [parked]
-    assert not new, parked
+pytestmark = pytest.mark.usefixtures("nothing_is_parked")
 
 
 def test_nothing(stack, table):

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import time
 import urllib.error
@@ -35,6 +36,13 @@ def request(method, url, body=None, headers=None, timeout=40):
             return Answer(answer.status, answer.headers, answer.read())
     except urllib.error.HTTPError as error:
         return Answer(error.code, error.headers, error.read())
+
+
+def free_port():
+    """A port of the loopback address that nobody has just now."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
 
 
 def eventually(what, condition, seconds=20):
@@ -112,6 +120,11 @@ class Stack:
         """The broker's address for one of its users; `admin` may do everything."""
         password = (self.folder / "secrets" / f"broker-{user}").read_text()
         return re.sub(r"//.*@", f"//{user}:{password}@", self.settings("agent")["AMQP_URL"])
+
+    def now(self):
+        """What the clocks of the stack say, which a test may have moved."""
+        file = self.folder / "clock"
+        return time.time() + (float(file.read_text()) if file.exists() else 0)
 
     @property
     def simulator_url(self):
