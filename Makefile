@@ -1,7 +1,7 @@
-.PHONY: help run test unit faults soak check format build clean
+.PHONY: help run test unit faults soak compose-test check format build clean
 
 help:  ## this list
-	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | column -t -s '|'
+	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | column -t -s '|'
 
 run:  ## everything on this machine, with a simulator in place of Linq, APNs and the iPhone
 	./run
@@ -17,6 +17,9 @@ faults:  ## every fault, one after the other; build and ./test first
 
 soak:  ## faults at random under 100,000 texts; build and ./test first
 	ISTHMUS_CONFIGURATION=debug SOAK_TEXTS=100000 .test/venv/bin/pytest -p no:cacheprovider Tests/Faults/test_soak.py
+
+compose-test:  ## builds the images and tries docker-compose.yml; needs a Docker engine
+	scripts/compose-test
 
 check:  ## format, structure, shell scripts
 	scripts/check
