@@ -231,6 +231,10 @@ extension ClientSession: FrameHandler {
         if let response = stream.response, stream.failure == nil {
             hasAnswered = true
             if (200..<300).contains(response.status) { hasSucceeded = true }
+            if stage == .ready, options.isLast(response) {
+                goAwayReason = "the answer \(response.status)"
+                stage = .draining
+            }
             return stream.complete(.success(response))
         }
         // Streams above GOAWAY's last one are closed by nghttp2 with the same code.

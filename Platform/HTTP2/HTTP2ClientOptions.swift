@@ -19,6 +19,9 @@ package struct HTTP2ClientOptions: Sendable {
     package var maxQueued = 10_000
     /// The largest body of a response.
     package var maxResponseBody = 1 << 20
+    /// Whether an answer means that the connection it came over is of no use any more: what is open on it ends there, and
+    /// all else goes over a new one.
+    package var isLast: @Sendable (HTTP2Response) -> Bool = { _ in false }
     /// The pauses between failed attempts to connect.
     package var firstPause: Duration = .milliseconds(500)
     package var longestPause: Duration = .seconds(10)

@@ -63,6 +63,25 @@ import Testing
         }
     }
 
+    @Test func `after an answer that says so, requests go over a new connection`() async throws {
+        let seen = Locked<[Int]>([])
+        try await TestServer.with(handler: { request, responder in
+            let count = seen.withLock { seen in
+                seen.append(request.connectionID)
+                return seen.count
+            }
+            responder.respond(status: count == 2 ? 403 : 200)
+        }) { test in
+            let client = try test.client { $0.isLast = { $0.status == 403 } }
+            for expected in ["200", "403", "200", "200"] {
+                #expect(await outcome { try await client.send(post("/"), within: .seconds(20)) } == expected)
+            }
+            let connections = seen.withLock { $0 }
+            #expect(connections[0] == connections[1] && connections[2] == connections[3])
+            #expect(connections[1] != connections[2])
+        }
+    }
+
     @Test func `more requests than may wait are refused`() async throws {
         let held = Held()
         try await TestServer.with(handler: held.hold) { test in
