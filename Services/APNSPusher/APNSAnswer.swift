@@ -1,4 +1,6 @@
 import Foundation
+import HTTP2
+import Runtime
 import Shared
 
 /// What APNs' answer to a push means ("Handling notification responses from APNs").
@@ -59,5 +61,36 @@ struct APNSAnswer: Sendable, Equatable {
             case (408, _), (429, _), (500..., _): .later(after: pause)
             default: .refused
             }
+    }
+}
+
+extension APNSAnswer {
+    init(_ response: HTTP2Response, now: Timestamp) {
+        self.init(
+            status: response.status, retryAfter: response.header("retry-after"), body: response.body, now: now)
+    }
+
+    /// The reasons that Apple lists, and two that were seen besides.
+    static let knownReasons: Set<String> = [
+        "", "BadCertificate", "BadCertificateEnvironment", "BadCollapseId", "BadDeviceToken",
+        "BadEnvironmentKeyIdInToken", "BadEnvironmentKeyInToken", "BadExpirationDate", "BadMessageId", "BadPath",
+        "BadPriority", "BadTopic", "DeviceTokenNotForTopic", "DuplicateHeaders", "ExpiredProviderToken", "ExpiredToken",
+        "Forbidden", "IdleTimeout", "InternalServerError", "InvalidProviderToken", "InvalidPushType",
+        "MethodNotAllowed", "MissingDeviceToken", "MissingProviderToken", "MissingTopic", "PayloadEmpty",
+        "PayloadTooLarge", "ServiceUnavailable", "Shutdown", "TooManyProviderTokenUpdates", "TooManyRequests",
+        "TopicDisallowed", "UnrelatedKeyIdInToken", "Unregistered",
+    ]
+}
+
+/// Remembers the reasons that Apple does not list, so that a person hears of each once.
+final class StrangeReasons: Sendable {
+    private static let most = 100
+
+    private let seen = Locked<Set<String>>([])
+
+    /// Whether the answer has a reason that is neither listed nor seen before.
+    func isNews(_ answer: APNSAnswer) -> Bool {
+        guard !APNSAnswer.knownReasons.contains(answer.reason) else { return false }
+        return seen.withLock { $0.count < Self.most && $0.insert(answer.reason).inserted }
     }
 }

@@ -10,18 +10,19 @@ final class APNSGateway: Sendable {
     private let production: HTTP2Client
     private let sandbox: HTTP2Client
     private let addresses: APNSAddresses
-    private let providerToken: ProviderToken
     private let clock: WallClock
+    private let log: Log
     private let metrics: Metrics
+    private let strange = StrangeReasons()
     private let skew: ClockSkew
 
     init(
-        _ addresses: APNSAddresses, caFile: String?, providerToken: ProviderToken, clock: WallClock, log: Log,
-        metrics: Metrics
+        _ addresses: APNSAddresses, caFile: String?, clock: WallClock, log: Log, metrics: Metrics
     ) throws {
         var options = HTTP2Client.Options()
         // With a JWT, APNs allows one stream until it has accepted a push on the connection.
         options.startsWithOneStream = true
+        options.isLast = { $0.status != 200 && APNSAnswer($0, now: Timestamp(clock.now)).meaning == .newConnection }
         func client(_ environment: APNSEnvironment) throws -> HTTP2Client {
             try HTTP2Client(
                 host: addresses[environment].host, port: addresses[environment].port, caFile: caFile, options: options,
@@ -30,8 +31,8 @@ final class APNSGateway: Sendable {
         production = try client(.production)
         sandbox = try client(.sandbox)
         self.addresses = addresses
-        self.providerToken = providerToken
         self.clock = clock
+        self.log = log
         self.metrics = metrics
         skew = ClockSkew(clock: clock, log: log, metrics: metrics)
         for environment in APNSEnvironment.allCases {
@@ -41,24 +42,24 @@ final class APNSGateway: Sendable {
 
     /// Sends one push and waits for its answer.
     ///
-    /// - Throws: `HTTP2Error` when there was none.
-    func send(_ push: PushRequest, to environment: APNSEnvironment) async throws -> APNSAnswer {
+    /// - Parameter providerToken: The JWT that says who pushes.
+    func send(
+        _ push: PushRequest, to environment: APNSEnvironment, as providerToken: String
+    ) async throws(HTTP2Error) -> APNSAnswer {
         let client = environment == .production ? production : sandbox
-        let request = push.http2(providerToken: try providerToken.current())
         let span = span(environment)
         let response: HTTP2Response
-        do { response = try await client.send(request, within: Self.timeout) } catch {
+        do { response = try await client.send(push.http2(providerToken: providerToken), within: Self.timeout) } catch {
             span?.end(error: error.outcome == .unknown ? "unknown_outcome" : "not_processed")
             throw error
         }
         skew.note(response.header("date"))
-        let answer = APNSAnswer(
-            status: response.status, retryAfter: response.header("retry-after"),
-            body: response.body, now: Timestamp(clock.now))
+        let answer = APNSAnswer(response, now: Timestamp(clock.now))
         span?.end(
             ["http.response.status_code": .integer(answer.status)],
             error: answer.meaning == .accepted
                 ? nil : answer.reason.isEmpty ? "\(answer.status)" : Self.label(answer.reason))
+        warn(of: answer)
         responses(answer.status, answer.reason, environment).increment()
         return answer
     }
@@ -74,6 +75,20 @@ final class APNSGateway: Sendable {
                 "server.port": .integer(Int(addresses[environment].port)),
                 "isthmus.apns.environment": .text(environment.rawValue),
             ])
+    }
+
+    /// Tells a person what only they can do something about.
+    private func warn(of answer: APNSAnswer) {
+        if answer.meaning == .denied {
+            log.error(
+                "APNs denies access: are APNS_TEAM_ID, APNS_KEY_ID and the key right?", ["reason": answer.reason])
+        } else if answer.reason == "TooManyProviderTokenUpdates" {
+            log.error("APNs got another JWT too soon: does somebody else push with this key?")
+        } else if strange.isNews(answer) {
+            log.error(
+                "APNs gave a reason that is not known; it is treated by its status",
+                ["status": "\(answer.status)", "reason": String(answer.reason.prefix(80))])
+        }
     }
 
     func close() async {

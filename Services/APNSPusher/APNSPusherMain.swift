@@ -37,8 +37,7 @@ struct APNSPusherMain {
         let providerToken = ProviderToken(
             key: key, keyID: settings.keyID, teamID: settings.teamID, clock: .system)
         let gateway = try APNSGateway(
-            settings.addresses, caFile: settings.caFile, providerToken: providerToken, clock: .system, log: log,
-            metrics: metrics)
+            settings.addresses, caFile: settings.caFile, clock: .system, log: log, metrics: metrics)
         let pusher = IslandPusher(
             registry: lookups.client, commands: RegistryCommands(publisher: broker.publisher, clock: .system),
             delivery: PushDelivery(

@@ -4,7 +4,11 @@ import Shared
 struct IslandPlan: Equatable {
     enum Step: Equatable {
         /// Ask the registry for leave, then start; the older cards end once the start was accepted.
-        case start(RegistryRecord.Device, RegistryRecord.StartToken, thenEnd: [RegistryRecord.Activity])
+        ///
+        /// Without leave, another card goes on in its place, if there is one.
+        case start(
+            RegistryRecord.Device, RegistryRecord.StartToken, thenEnd: [RegistryRecord.Activity],
+            orUpdate: RegistryRecord.Activity?)
         case update(RegistryRecord.Device, RegistryRecord.Activity)
         /// The app's own card becomes the session's: the registry notes it, then it is updated.
         ///
@@ -31,7 +35,8 @@ struct IslandPlan: Equatable {
     let steps: [Step]
 
     init(_ desired: DesiredIsland, _ record: RegistryRecord) {
-        steps = record.devices.flatMap { device in
+        let devices = record.devices.filter { desired.deviceID == nil || $0.deviceID == desired.deviceID }
+        steps = devices.flatMap { device in
             switch desired.desired {
             case .show: Self.show(desired, device)
             case .end: Self.end(desired, device)
@@ -60,11 +65,16 @@ struct IslandPlan: Equatable {
         // What was swiped away stays away; an earlier session's card has to go all the same.
         guard !own.contains(where: { $0.state == .dismissed }) else { return standIn(nil, or: .dismissed) }
         if let live = newest(current.filter(reachable.contains)) { return show(live) }
-        if current.contains(where: { $0.state == .starting }) {
-            return standIn(newest(renewed.isEmpty ? unowned : renewed), or: .awaitingToken)
-        }
         let startToken = device.startTokens.filter { $0.attributesType == desired.attributesType }
             .max { $0.registeredAt < $1.registeredAt }
+        if let pending = current.first(where: { $0.state == .starting }) {
+            let other = newest(renewed.isEmpty ? unowned : renewed)
+            // The start may have been lost. Whether the user has waited long enough for it is the registry's to say.
+            if pending.isStartUnknown == true, desired.isFromUser, unowned.isEmpty, let startToken {
+                return [.start(device, startToken, thenEnd: renewed, orUpdate: other)] + past.map { .end(device, $0) }
+            }
+            return standIn(other, or: .awaitingToken)
+        }
         if renewed.isEmpty, let adopted = newest(unowned) {
             return [.adopt(device, adopted, startToken)]
                 + others.filter { $0 != adopted }.map { .end(device, $0) }
@@ -72,7 +82,7 @@ struct IslandPlan: Equatable {
         // A card that has ended before its time may have been swiped away: it is not started again.
         guard current.isEmpty else { return standIn(newest(renewed), or: .noToken) }
         guard let startToken else { return standIn(newest(renewed.isEmpty ? past : renewed), or: .noToken) }
-        return [.start(device, startToken, thenEnd: others)]
+        return [.start(device, startToken, thenEnd: others, orUpdate: nil)]
     }
 
     private static func end(_ desired: DesiredIsland, _ device: RegistryRecord.Device) -> [Step] {
@@ -93,6 +103,12 @@ struct IslandPlan: Equatable {
     private static func newest(_ cards: [RegistryRecord.Activity]) -> RegistryRecord.Activity? {
         cards.max { $0.registeredAt < $1.registeredAt }
     }
+}
+
+extension DesiredIsland {
+    /// Whether a text of the user's made this state, or whatever else came in from outside, and not the passing of time or
+    /// a token.
+    var isFromUser: Bool { receivedAt != nil }
 }
 
 extension RegistryRecord.Activity {

@@ -11,6 +11,8 @@ final class IslandPusher: Sendable {
 
     /// How often the registry or the broker may fail one after another before the partition goes back to the queue.
     private static let mostFailures = 8
+    /// How long a partition rests at the most when nothing gets through.
+    private static let longestRest = Duration.seconds(60)
 
     private let registry: RegistryClient
     private let commands: RegistryCommands
@@ -38,11 +40,13 @@ final class IslandPusher: Sendable {
 
     /// Whether a newer state of the same kind waits behind this one.
     ///
-    /// One with an alert is not passed over for one without: the light on the screen would be lost.
+    /// One with an alert is not passed over for one without: the light on the screen would be lost. Nor is one for all
+    /// devices passed over for one that is for a single device.
     static func isSuperseded(_ event: CloudEvent<DesiredIsland>, by later: [CloudEvent<DesiredIsland>]) -> Bool {
         later.contains { newer in
             newer.data.attributesType == event.data.attributesType && newer.data.userID == event.data.userID
                 && newer.data.timestamp >= event.data.timestamp && (!event.data.hasAlert || newer.data.hasAlert)
+                && (newer.data.deviceID == nil || newer.data.deviceID == event.data.deviceID)
         }
     }
 
@@ -70,25 +74,37 @@ final class IslandPusher: Sendable {
         for case .leave(let reason) in plan.steps { counts.left(reason.rawValue).increment() }
     }
 
-    /// Carries all steps out side by side; the worst verdict counts.
+    /// Carries all steps out side by side.
+    ///
+    /// What one device has to try again comes again for all of them, before anything is parked for another.
     private func carryOut(_ works: [StepWork], _ item: Item) async -> Verdict {
         await withTaskGroup(of: Verdict.self) { group in
             for work in works { group.addTask { await self.carryOut(work, item) } }
             var verdict = Verdict.done
-            for await one in group where one != .done { verdict = one }
+            for await one in group where one != .done {
+                if case .handBack = verdict { continue }
+                verdict = one
+            }
             return verdict
         }
     }
 
     private func carryOut(_ step: StepWork, _ item: Item) async -> Verdict {
         var work = step
+        var asked = monotonicSeconds()
         while true {
             switch work.next {
+            case .finish(.handBack(let pause)) where pause > .zero:
+                return .handBack(retryAfter: item.rest(from: pause, upTo: Self.longestRest))
             case .finish(let verdict): return verdict
             case .ask(let start):
                 // The same question again gets the same answer, so a leave that nobody heard of is not lost.
-                switch await persist(item, { try await self.registry.requestStart(start) }) {
-                case .success(let answer):
+                let answer = await persist(item) {
+                    (monotonicSeconds(), try await self.registry.requestStart(start))
+                }
+                switch answer {
+                case .success(let (began, answer)):
+                    asked = began
                     if !answer.isGranted {
                         counts.left("not_granted").increment()
                         log.debug("start not granted", ["reason": answer.reason ?? ""])
@@ -96,7 +112,7 @@ final class IslandPusher: Sendable {
                     work.answered(answer)
                 case .failure(let given): return given.verdict
                 }
-            case .push(let push): work.pushed(await deliver(push, item))
+            case .push(let push): work.pushed(await deliver(push, item, asked))
             case .tell(let command):
                 switch await persist(item, { try await self.commands.send(command) }) {
                 case .success: work.told()
@@ -106,16 +122,20 @@ final class IslandPusher: Sendable {
         }
     }
 
-    private func deliver(_ push: StepWork.Push, _ item: Item) async -> PushDelivery.Outcome {
+    /// - Parameter asked: When leave was asked for, for a start.
+    private func deliver(_ push: StepWork.Push, _ item: Item, _ asked: Double) async -> PushDelivery.Outcome {
+        let isStart = push.event == .start
+        let deadline =
+            isStart ? asked + PushDelivery.startPatience : monotonicSeconds() + PushDelivery.patience
         // A start has its leave already, so it is not passed over for a newer state: that could not get one.
         let outcome = await delivery.send(
-            push, fallback: environment, stop: item.stop,
-            isSuperseded: push.event == .start ? { false } : item.isSuperseded)
+            push, fallback: environment, until: deadline, stop: item.stop,
+            isSuperseded: isStart ? { false } : item.isSuperseded)
         counts.pushed(push.event.rawValue, outcome).increment()
         switch outcome {
         case .accepted: if push.event != .end { note(item) }
         case .unknown(let reason):
-            log.warning("a start's outcome is not known; it is not sent again", ["reason": reason])
+            log.warning("a start's outcome is not known; no other one before a new text", ["reason": reason])
         case .tokenDead, .refused, .superseded, .notNow: break
         }
         return outcome
@@ -138,7 +158,8 @@ final class IslandPusher: Sendable {
                 failures += 1
                 log.warning("island not pushed yet", ["event": item.event.id, "error": "\(error)"])
                 guard failures < Self.mostFailures else {
-                    return .failure(GivenUp(verdict: .handBack(retryAfter: .seconds(5))))
+                    let rest = item.rest(from: .seconds(5), upTo: Self.longestRest)
+                    return .failure(GivenUp(verdict: .handBack(retryAfter: rest)))
                 }
                 guard await item.stop.sleep(for: backoff.delay(after: failures)) else {
                     return .failure(GivenUp(verdict: .handBack(retryAfter: .zero)))

@@ -43,10 +43,12 @@ final class ProviderToken: Sendable {
 
     /// APNs called the token expired: makes the next one new, unless this one is so young that a clock must be wrong.
     ///
-    /// Returns whether there will be a new one.
-    func expire() -> Bool {
+    /// Returns whether there will be a new one, or is one already.
+    func expire(_ token: String) -> Bool {
         let now = clock.seconds
         return issued.withLock { current in
+            // Many pushes were on their way with it; the first answer to come has seen to it.
+            guard current?.text == token else { return true }
             guard let issued = current, now - issued.at < Self.minimumAge, now >= issued.at else {
                 current = nil
                 return true

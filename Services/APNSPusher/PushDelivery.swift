@@ -20,7 +20,10 @@ struct PushDelivery: Sendable {
     }
 
     /// How long one push is tried before the partition goes back to the queue.
-    private static let patience = 60.0
+    static let patience = 60.0
+    /// How long after it asked for its leave a start may be sent, in seconds: a try takes up to 15 s more, and the
+    /// registry may give leave anew after `Card.tokenGrace`.
+    static let startPatience = 40.0
 
     let gateway: APNSGateway
     let providerToken: ProviderToken
@@ -30,21 +33,27 @@ struct PushDelivery: Sendable {
 
     /// - Parameters:
     ///   - fallback: The environment of tokens of which it is not known.
+    ///   - deadline: No try begins later, by the clock that never jumps.
     ///   - isSuperseded: Asked between two tries.
     func send(
-        _ push: StepWork.Push, fallback: APNSEnvironment, stop: StopSignal, isSuperseded: () -> Bool
+        _ push: StepWork.Push, fallback: APNSEnvironment, until deadline: Double, stop: StopSignal,
+        isSuperseded: () -> Bool
     ) async -> Outcome {
-        let began = monotonicSeconds()
         let backoff = Backoff(base: .seconds(1), cap: .seconds(30))
         var tries = PushTries(push, fallback: fallback)
         var failures = 0
-        while true {
+        while monotonicSeconds() < deadline {
             let pause: Duration
-            switch await attempt(push, &tries) {
+            let jwt: String
+            do { jwt = try providerToken.current() } catch {
+                log.error("no JWT for APNs", ["error": "\(error)"])
+                return .notNow(reason: "no JWT", pause: .seconds(30))
+            }
+            switch await attempt(push, &tries, as: jwt) {
             case .finished(let outcome): return outcome
             case .again: continue
             case .renewToken(let reason):
-                guard providerToken.expire() else {
+                guard providerToken.expire(jwt) else {
                     log.error("APNs calls a young JWT expired: this machine's clock is wrong")
                     return .notNow(reason: reason, pause: .seconds(30))
                 }
@@ -54,29 +63,20 @@ struct PushDelivery: Sendable {
             failures += 1
             retried.increment()
             guard !isSuperseded() else { return .superseded }
-            guard monotonicSeconds() - began < Self.patience else {
-                return .notNow(reason: "APNs does not take it", pause: .seconds(10))
-            }
             guard await stop.sleep(for: max(pause, backoff.delay(after: failures))) else {
                 return .notNow(reason: "stopping", pause: .zero)
             }
         }
+        return .notNow(reason: "APNs does not take it", pause: .seconds(10))
     }
 
-    private func attempt(_ push: StepWork.Push, _ tries: inout PushTries) async -> PushTries.Next {
+    private func attempt(_ push: StepWork.Push, _ tries: inout PushTries, as jwt: String) async -> PushTries.Next {
         do {
-            let answer = try await gateway.send(push.request, to: tries.target)
-            if answer.meaning == .denied {
-                log.error(
-                    "APNs denies access: are APNS_TEAM_ID, APNS_KEY_ID and the key right?", ["reason": answer.reason])
-            }
+            let answer = try await gateway.send(push.request, to: tries.target, as: jwt)
             return tries.answered(answer, now: Timestamp(clock.now))
-        } catch let error as HTTP2Error {
+        } catch {
             log.debug("push not answered", ["error": "\(error)"])
             return tries.failed("\(error)", wasSent: error.outcome == .unknown)
-        } catch {
-            log.warning("push not sent", ["error": "\(error)"])
-            return tries.failed("\(error)", wasSent: false)
         }
     }
 }

@@ -48,9 +48,10 @@ struct StepWork: Sendable {
         let desired = builder.desired
         userID = desired.userID
         switch (step, desired.desired) {
-        case (.start(let device, let token, let older), .show(let card)):
+        case (.start(let device, let token, let older, let other), .show(let card)):
             whenGranted = [.push(try Self.start(token, card, builder, now: now))]
             ends = try older.map { try Self.end($0, on: device, builder, now: now) }
+            whenDenied = try other.map { [.push(try Self.update($0, card, builder, now: now))] } ?? []
             ask(desired.start(on: device))
         case (.adopt(let device, let activity, let token), .show(let card)):
             // Too old a card is not taken over: then the leave is for a new one.
@@ -126,7 +127,10 @@ struct StepWork: Sendable {
                                 userID: userID, token: push.request.token, environment: environment))))
             }
             if let command = push.whenAccepted { follow.append(.tell(command)) }
-            if push.event == .start { follow += ends.map(Action.push) }
+            if push.event == .start {
+                if let start { follow.append(.tell(.startAccepted(told(start)))) }
+                follow += ends.map(Action.push)
+            }
             actions = follow + actions
         case .tokenDead(let at, let reason):
             // The dead token goes first: once the fence is lifted, only another one may be tried. It does not go if
@@ -139,7 +143,7 @@ struct StepWork: Sendable {
         case .notNow(_, let pause):
             verdict = .handBack(retryAfter: pause)
             actions = lifted(push, mayRetry: true)
-        // A start that may have been taken is not sent again, and its fence stays.
+        // A start that may have been taken is not sent again, and its fence stays until the user's next text.
         case .unknown, .superseded: break
         }
     }
@@ -150,15 +154,13 @@ struct StepWork: Sendable {
 
     /// Tells the registry that there is no card of the start that it gave leave for.
     private func lift(mayRetry: Bool?, token: String? = nil) -> [Action] {
-        guard let start else { return [] }
-        return [
-            .tell(
-                .startRefused(
-                    RegistryStart(
-                        userID: start.userID, deviceID: start.deviceID, attributesType: start.attributesType,
-                        sessionID: start.sessionID, generation: start.generation, grant: grant, mayRetry: mayRetry,
-                        token: token)))
-        ]
+        start.map { [.tell(.startRefused(told($0, mayRetry: mayRetry, token: token)))] } ?? []
+    }
+
+    private func told(_ start: RegistryStart, mayRetry: Bool? = nil, token: String? = nil) -> RegistryStart {
+        RegistryStart(
+            userID: start.userID, deviceID: start.deviceID, attributesType: start.attributesType,
+            sessionID: start.sessionID, generation: start.generation, grant: grant, mayRetry: mayRetry, token: token)
     }
 }
 
@@ -166,6 +168,6 @@ extension DesiredIsland {
     fileprivate func start(on device: RegistryRecord.Device) -> RegistryStart {
         RegistryStart(
             userID: userID, deviceID: device.deviceID, attributesType: attributesType, sessionID: sessionID,
-            generation: generation)
+            generation: generation, timestamp: timestamp, isFromUser: isFromUser ? true : nil)
     }
 }

@@ -246,7 +246,7 @@ struct Turn: Sendable {
         guard state.island?.attributesType == reachable.attributesType, isInAfterlife(state, at: input.now) else {
             return outcome
         }
-        try publishAgain(input, &outcome)
+        try publishAgain(input, &outcome, on: reachable.deviceID)
         return outcome
     }
 
@@ -254,17 +254,21 @@ struct Turn: Sendable {
     /// than itself, and so may a phone what comes long after its time.
     ///
     /// An end keeps its timestamp, which tells the cards that it was meant for from later ones.
-    private func publishAgain(_ input: Input, _ outcome: inout Outcome) throws {
+    ///
+    /// - Parameter device: The one that a token came in for; the others show the state already, and pushes have a budget.
+    private func publishAgain(_ input: Input, _ outcome: inout Outcome, on device: String? = nil) throws {
         if var island = outcome.state.island, island.dismissalDate == nil {
             // Later than what the app has shown within this second.
             island.timestamp = nextTimestamp(&outcome.state, input.now + .seconds(1))
             outcome.state.island = island
         }
-        try publishIsland(input, &outcome, alert: nil, priority: AgentPriority.now.rawValue, nil)
+        try publishIsland(
+            input, &outcome, alert: nil, priority: AgentPriority.now.rawValue, nil, on: device)
     }
 
     private func publishIsland(
-        _ input: Input, _ outcome: inout Outcome, alert: DesiredIsland.Alert?, priority: Int, _ receivedAt: Timestamp?
+        _ input: Input, _ outcome: inout Outcome, alert: DesiredIsland.Alert?, priority: Int, _ receivedAt: Timestamp?,
+        on device: String? = nil
     ) throws {
         guard let session = outcome.state.session, let island = outcome.state.island else { return }
         guard session.isByIMessage else {
@@ -287,7 +291,7 @@ struct Turn: Sendable {
         let message = DesiredIsland(
             handle: outcome.state.handle, userID: userID, attributesType: island.attributesType, sessionID: session.id,
             sessionStartedAt: session.startedAt, generation: session.cardGeneration, timestamp: island.timestamp,
-            desired: desired, priority: priority, receivedAt: receivedAt)
+            desired: desired, priority: priority, receivedAt: receivedAt, deviceID: device)
         outcome.outgoing.append(
             try Outgoing(
                 message, type: DesiredIsland.type, id: Outgoing.id(input.eventKey, outcome.outgoing.count),

@@ -17,6 +17,16 @@ struct Card: Sendable, Equatable {
     ///
     /// The same request asked again, because its answer got lost, is granted again.
     var startRequest: String?
+    /// `aps.timestamp` of the state that the start was granted for.
+    var startTimestamp: Int64?
+    /// Whether it was granted several times, since nobody knew what had become of it.
+    var isStartRepeated = false
+    /// Whether APNs is known to have taken the start.
+    var isStartAccepted = false
+    /// Whether the phone got another push-to-start token after the app had last vouched for the card.
+    ///
+    /// So it may have been installed anew, without its cards; the next launch tells.
+    var isDoubted = false
     /// ActivityKit's id, once the app has reported it.
     var activityID: String?
     var token: String?
@@ -47,6 +57,12 @@ struct Card: Sendable, Equatable {
 
     /// ActivityKit's limit: the system ends a card after eight hours.
     static let longestLife: Int64 = 8 * 3_600_000
+    /// How long, in milliseconds, the token of a start is waited for whose outcome nobody knows: the pusher is done with a
+    /// start 55 s after its leave, sent or not, and the phone has its token seconds later.
+    static let tokenGrace: Int64 = 60_000
+    /// How long, in milliseconds, after its report a card is not doubted for another push-to-start token: iOS was seen to
+    /// make one right after each start.
+    static let vouchedFor: Int64 = 60_000
 
     var isOpen: Bool { state == .starting || state == .live }
 
@@ -63,6 +79,7 @@ struct Card: Sendable, Equatable {
         if state != .live { changedAt = now }
         state = .live
         ending = nil
+        isDoubted = false
     }
 
     /// Whether it is the newer of two cards of one session.
@@ -74,6 +91,7 @@ struct Card: Sendable, Equatable {
         RegistryRecord.Activity(
             attributesType: attributesType, sessionID: sessionID, generation: generation, state: state,
             activityID: activityID, token: token, environment: environment, bundleID: bundleID,
-            registeredAt: registeredAt, startedAt: startedAt)
+            registeredAt: registeredAt, startedAt: startedAt,
+            isStartUnknown: state == .starting && !isStartAccepted ? true : nil)
     }
 }

@@ -50,7 +50,7 @@ struct Commands: Sendable {
 extension RegistryCommand {
     var userID: String {
         switch self {
-        case .startRefused(let start): start.userID
+        case .startRefused(let start), .startAccepted(let start): start.userID
         case .tokenDead(let dead): dead.userID
         case .environmentLearned(let learned): learned.userID
         case .activityEnded(let ended): ended.userID
@@ -62,6 +62,7 @@ extension User {
     mutating func apply(_ command: RegistryCommand, at now: Timestamp) {
         switch command {
         case .startRefused(let start): refuseStart(start)
+        case .startAccepted(let start): acceptStart(start)
         case .tokenDead(let dead): tokenDied(dead.token, at: dead.at, now: now)
         case .environmentLearned(let learned): learn(learned.environment, of: learned.token)
         case .activityEnded(let ended): pushEnded(ended.token, wasUnowned: ended.wasUnowned ?? false, at: now)

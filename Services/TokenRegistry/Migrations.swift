@@ -10,7 +10,16 @@ enum Migrations {
         Migration(
             number: 1, name: "users, handles, tokens, activities, outbox",
             sqlite: counterSQLite + tables("BLOB", id: "INTEGER PRIMARY KEY AUTOINCREMENT"),
-            postgres: counterPostgres + tables("BYTEA", id: "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"))
+            postgres: counterPostgres + tables("BYTEA", id: "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY")),
+        // Of the starts before, none is granted anew.
+        Migration(
+            number: 2, name: "starts of unknown outcome, cards in doubt",
+            """
+            ALTER TABLE registry_activities ADD COLUMN start_timestamp BIGINT;
+            ALTER TABLE registry_activities ADD COLUMN is_start_repeated BIGINT NOT NULL DEFAULT 0;
+            ALTER TABLE registry_activities ADD COLUMN is_start_accepted BIGINT NOT NULL DEFAULT 1;
+            ALTER TABLE registry_activities ADD COLUMN is_doubted BIGINT NOT NULL DEFAULT 0;
+            """),
     ]
 
     /// Generations come from one counter for all users: a handle's stay in order when it moves or comes back.

@@ -11,6 +11,9 @@ extension User {
 
     /// Grants a start once for each device, kind, session and generation, and notes that before anybody acts on it.
     ///
+    /// It grants one anew only if nobody knows whether APNs took it, no token has come of it in time, and the user has
+    /// done something since (docs/decisions/0008).
+    ///
     /// - Parameter request: Names the question: asked again under the same name, it gets the same answer.
     mutating func grantStart(_ start: RegistryStart, request: String, id: String, at now: Timestamp) -> StartVerdict {
         let ofKind = cards.indices.filter {
@@ -21,8 +24,7 @@ extension User {
             return .denied("the user swiped this session's card away")
         }
         if let newest = ofSession.max(by: { $1.isNewer(than: $0) }), newest.generation >= start.generation {
-            let isRepeated = newest.state == .starting && newest.startRequest == request
-            return isRepeated ? .granted : .denied("this card was started before and is \(newest.state.rawValue)")
+            return grantAgain(start, newest, request: request, at: now)
         }
         let own = ofKind.filter {
             cards[$0].state == .live && cards[$0].sessionID == nil && mayStillRun(cards[$0], now)
@@ -41,22 +43,65 @@ extension User {
         cards.append(
             Card(
                 id: id, deviceID: start.deviceID, attributesType: start.attributesType, sessionID: start.sessionID,
-                generation: start.generation, state: .starting, startRequest: request, registeredAt: now,
-                startedAt: now, changedAt: now))
+                generation: start.generation, state: .starting, startRequest: request,
+                startTimestamp: start.timestamp, registeredAt: now, startedAt: now, changedAt: now))
         return .granted
+    }
+
+    /// Decides on a start of a card that was granted before.
+    private mutating func grantAgain(
+        _ start: RegistryStart, _ card: Card, request: String, at now: Timestamp
+    ) -> StartVerdict {
+        guard card.state == .starting, let index = cards.firstIndex(where: { $0.id == card.id }) else {
+            return .denied("this card was started before and is \(card.state.rawValue)")
+        }
+        guard card.startRequest == request || mayBeRepeated(card, for: start, at: now) else {
+            return .denied("this card was started before and its token is waited for")
+        }
+        if card.startRequest != request { cards[index].isStartRepeated = true }
+        cards[index].startRequest = request
+        cards[index].startTimestamp = start.timestamp
+        cards[index].isDoubted = false
+        // The grace begins anew with each leave.
+        (cards[index].registeredAt, cards[index].startedAt, cards[index].changedAt) = (now, now, now)
+        return .granted
+    }
+
+    /// Whether the start may have been lost on its way, and the user has made a newer state since.
+    private func mayBeRepeated(_ card: Card, for start: RegistryStart, at now: Timestamp) -> Bool {
+        guard !card.isStartAccepted, start.isFromUser == true, start.generation == card.generation,
+            now.millisecondsSince1970 - card.startedAt.millisecondsSince1970 >= Card.tokenGrace,
+            startTokens.contains(where: { $0.deviceID == card.deviceID && $0.attributesType == card.attributesType })
+        else { return false }
+        return start.timestamp.map { $0 > card.startTimestamp ?? 0 } ?? false
+    }
+
+    /// APNs took the start; that says nothing about the phone.
+    ///
+    /// Of several that were granted one after the other, the word of any may be the first to come.
+    mutating func acceptStart(_ start: RegistryStart) {
+        guard let index = startingCard(of: start),
+            cards[index].isStartRepeated || start.grant == cards[index].startRequest
+        else { return }
+        cards[index].isStartAccepted = true
+    }
+
+    private func startingCard(of start: RegistryStart) -> Int? {
+        cards.firstIndex {
+            $0.state == .starting && $0.deviceID == start.deviceID && $0.attributesType == start.attributesType
+                && $0.sessionID == start.sessionID && $0.generation == start.generation
+        }
     }
 
     /// APNs gave a definite no: there is no card, and a start may be asked for again.
     ///
-    /// A copy of the news that comes after the next grant leaves that alone. States that came while the fence was up were
+    /// A copy of the news that comes after the next grant leaves that alone, and so does news of the later one of two
+    /// starts: what became of the first is as unknown as before. States that came while the fence was up were
     /// held back by it, so the agent is told, if there is hope: the start may be tried again, or with another token.
     mutating func refuseStart(_ start: RegistryStart) {
-        let index = cards.firstIndex {
-            $0.state == .starting && $0.deviceID == start.deviceID && $0.attributesType == start.attributesType
-                && $0.sessionID == start.sessionID && $0.generation == start.generation
-                && (start.grant == nil || start.grant == $0.startRequest)
-        }
-        guard let index else { return }
+        guard let index = startingCard(of: start), !cards[index].isStartRepeated,
+            start.grant == nil || start.grant == cards[index].startRequest
+        else { return }
         let card = cards.remove(at: index)
         let isHopeful = startTokens.contains { token in
             token.deviceID == card.deviceID && token.attributesType == card.attributesType

@@ -23,6 +23,7 @@ extension User {
             cards[index].end(.duplicate, at: now)
             surplus.insert(activityID)
         }
+        settleDoubts(running: runs, on: deviceID)
         // The phone may have been out of reach, and APNs keeps one push for it at the most.
         for card in cards where card.deviceID == deviceID && card.state == .live {
             guard let activityID = card.activityID, runs.contains(activityID) else { continue }

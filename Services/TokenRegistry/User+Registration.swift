@@ -39,6 +39,7 @@ extension User {
             bundleID: new.bundleID ?? old?.bundleID,
             wantsInputPushToken: new.wantsInputPushToken ?? old?.wantsInputPushToken ?? false, registeredAt: now)
         if let index { startTokens[index] = token } else { startTokens.append(token) }
+        if old != nil, !isKnown { doubtCards(new.attributesType, on: new.deviceID, at: now) }
         makeRoom(beside: new.deviceID)
     }
 
@@ -63,12 +64,15 @@ extension User {
         for index in cards.indices where cards[index].token == token { loseToken(ofCardAt: index, at: now) }
     }
 
-    /// The newest granted start of the reported card's session that no card has been reported for.
+    /// The newest granted start of the reported card's session that no card has been reported for, and that was granted
+    /// before the card came up: the report of an earlier one may be late.
     private func startedCard(for new: ActivityRegistration) -> Int? {
         guard let sessionID = new.sessionID else { return nil }
-        return cards.indices.filter {
+        let starts = cards.indices.filter {
             cards[$0].state == .starting && cards[$0].sessionID == sessionID && isOfKind(cards[$0], as: new)
-        }.max { cards[$0].generation < cards[$1].generation }
+        }.sorted { cards[$0].generation < cards[$1].generation }
+        // A phone whose clock is behind ours by more than the push took has a card too early for any of them.
+        return starts.last { index in new.startedAt.map { cards[index].startedAt <= $0 } ?? true } ?? starts.last
     }
 
     private mutating func fill(_ index: Int, with new: ActivityRegistration, at now: Timestamp) {

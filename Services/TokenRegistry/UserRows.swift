@@ -121,7 +121,11 @@ struct UserRows {
                 generation: Int(try row.integer("generation")),
                 state: RegistryRecord.State(rawValue: try row.text("state")),
                 ending: try row.optionalText("ending").flatMap(Card.Ending.init),
-                startRequest: try row.optionalText("start_request"), activityID: try row.optionalText("activity_id"),
+                startRequest: try row.optionalText("start_request"),
+                startTimestamp: try row.optionalInteger("start_timestamp"),
+                isStartRepeated: try row.bool("is_start_repeated"),
+                isStartAccepted: try row.bool("is_start_accepted"), isDoubted: try row.bool("is_doubted"),
+                activityID: try row.optionalText("activity_id"),
                 token: token, environment: try row.environment(), bundleID: try row.optionalText("bundle_id"),
                 registeredAt: try row.timestamp("registered_at"), startedAt: try row.timestamp("started_at"),
                 changedAt: try row.timestamp("changed_at"))
@@ -162,10 +166,13 @@ struct UserRows {
             """
             INSERT INTO registry_activities (id, user_id, device_id, attributes_type, session_id, generation, state,
                 ending, start_request, activity_id, token_hash, sealed, environment, bundle_id, registered_at,
-                started_at, changed_at)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+                started_at, changed_at, start_timestamp, is_start_repeated, is_start_accepted, is_doubted)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
             ON CONFLICT (id) DO UPDATE SET session_id = excluded.session_id, generation = excluded.generation,
-                state = excluded.state, ending = excluded.ending, activity_id = excluded.activity_id,
+                state = excluded.state, ending = excluded.ending, start_request = excluded.start_request,
+                start_timestamp = excluded.start_timestamp, is_start_repeated = excluded.is_start_repeated,
+                is_start_accepted = excluded.is_start_accepted, is_doubted = excluded.is_doubted,
+                activity_id = excluded.activity_id,
                 token_hash = excluded.token_hash, sealed = excluded.sealed, environment = excluded.environment,
                 bundle_id = excluded.bundle_id, registered_at = excluded.registered_at,
                 started_at = excluded.started_at, changed_at = excluded.changed_at
@@ -178,7 +185,8 @@ struct UserRows {
                 .optional(card.token.map { vault.seal(.token, $0) }),
                 .optional(card.environment?.rawValue), .optional(card.bundleID),
                 .integer(card.registeredAt.millisecondsSince1970), .integer(card.startedAt.millisecondsSince1970),
-                .integer(card.changedAt.millisecondsSince1970),
+                .integer(card.changedAt.millisecondsSince1970), .optional(card.startTimestamp),
+                .bool(card.isStartRepeated), .bool(card.isStartAccepted), .bool(card.isDoubted),
             ])
     }
 }

@@ -19,6 +19,8 @@ public struct DesiredIsland: Sendable, Equatable, Codable {
     public let priority: Int
     /// When `ingress` took the webhook that caused this; absent if no webhook did.
     public let receivedAt: Timestamp?
+    /// The only device that this is for: one that could not show the state before and can now; absent for all.
+    public let deviceID: String?
 
     public enum Desired: Sendable, Equatable {
         case show(Card)
@@ -70,7 +72,8 @@ public struct DesiredIsland: Sendable, Equatable, Codable {
 
     public init(
         handle: String, userID: String, attributesType: String, sessionID: String, sessionStartedAt: Timestamp,
-        generation: Int = 0, timestamp: Int64, desired: Desired, priority: Int, receivedAt: Timestamp?
+        generation: Int = 0, timestamp: Int64, desired: Desired, priority: Int, receivedAt: Timestamp?,
+        deviceID: String? = nil
     ) {
         self.handle = handle
         self.userID = userID
@@ -82,6 +85,7 @@ public struct DesiredIsland: Sendable, Equatable, Codable {
         self.desired = desired
         self.priority = priority
         self.receivedAt = receivedAt
+        self.deviceID = deviceID
     }
 }
 

@@ -20,7 +20,11 @@ public struct RegistryStart: Sendable, Equatable, Codable {
     public let attributesType: String
     public let sessionID: String
     public let generation: Int
-    /// In a `startRefused`: the grant that the refused start had, so that a late copy does not lift a later one.
+    /// In a question: `aps.timestamp` of the state that is to be shown.
+    public let timestamp: Int64?
+    /// In a question: true if a text of the user's made that state, or whatever else came from outside.
+    public let isFromUser: Bool?
+    /// In a command: the grant that the start had, so that a late copy does not touch a later one.
     public let grant: String?
     /// In a `startRefused`: true if the start may be sent again as it is; absent if that would lead to the same refusal.
     public let mayRetry: Bool?
@@ -29,13 +33,16 @@ public struct RegistryStart: Sendable, Equatable, Codable {
 
     public init(
         userID: String, deviceID: String, attributesType: String, sessionID: String, generation: Int,
-        grant: String? = nil, mayRetry: Bool? = nil, token: String? = nil
+        timestamp: Int64? = nil, isFromUser: Bool? = nil, grant: String? = nil, mayRetry: Bool? = nil,
+        token: String? = nil
     ) {
         self.userID = userID
         self.deviceID = deviceID
         self.attributesType = attributesType
         self.sessionID = sessionID
         self.generation = generation
+        self.timestamp = timestamp
+        self.isFromUser = isFromUser
         self.grant = grant
         self.mayRetry = mayRetry
         self.token = token
@@ -63,6 +70,8 @@ public struct RegistryStartAnswer: Sendable, Equatable, Codable {
 public enum RegistryCommand: Sendable, Equatable {
     /// APNs gave a definite answer that no card was started: the fence is lifted.
     case startRefused(RegistryStart)
+    /// APNs took the start: it is not granted anew.
+    case startAccepted(RegistryStart)
     /// A token is dead since `at` (APNs' own time for a 410): it goes, unless it was registered again after that.
     case tokenDead(TokenDead)
     /// The token works in this environment.
@@ -121,6 +130,7 @@ public enum RegistryCommand: Sendable, Equatable {
 
     private enum Kind: String {
         case startRefused = "isthmus.registry.start-refused.v1"
+        case startAccepted = "isthmus.registry.start-accepted.v1"
         case tokenDead = "isthmus.registry.token-dead.v1"
         case environmentLearned = "isthmus.registry.environment-learned.v1"
         case activityEnded = "isthmus.registry.activity-ended.v1"
@@ -129,6 +139,7 @@ public enum RegistryCommand: Sendable, Equatable {
     private var kind: Kind {
         switch self {
         case .startRefused: .startRefused
+        case .startAccepted: .startAccepted
         case .tokenDead: .tokenDead
         case .environmentLearned: .environmentLearned
         case .activityEnded: .activityEnded
@@ -139,7 +150,7 @@ public enum RegistryCommand: Sendable, Equatable {
 extension RegistryCommand: Encodable, WirePayload {
     public func encode(to encoder: any Encoder) throws {
         switch self {
-        case .startRefused(let value): try value.encode(to: encoder)
+        case .startRefused(let value), .startAccepted(let value): try value.encode(to: encoder)
         case .tokenDead(let value): try value.encode(to: encoder)
         case .environmentLearned(let value): try value.encode(to: encoder)
         case .activityEnded(let value): try value.encode(to: encoder)
@@ -149,6 +160,7 @@ extension RegistryCommand: Encodable, WirePayload {
     public static func decode(type: String, from decoder: any Decoder) throws -> RegistryCommand {
         switch Kind(rawValue: type) {
         case .startRefused: .startRefused(try RegistryStart(from: decoder))
+        case .startAccepted: .startAccepted(try RegistryStart(from: decoder))
         case .tokenDead: .tokenDead(try TokenDead(from: decoder))
         case .environmentLearned: .environmentLearned(try EnvironmentLearned(from: decoder))
         case .activityEnded: .activityEnded(try ActivityEnded(from: decoder))

@@ -66,11 +66,14 @@ public struct RegistryRecord: Sendable, Equatable, Codable {
         public let bundleID: String?
         public let registeredAt: Timestamp
         public let startedAt: Timestamp
+        /// True for a start of which nobody has heard yet that APNs took it: a new text of the user may have it granted
+        /// anew.
+        public let isStartUnknown: Bool?
 
         public init(
             attributesType: String, sessionID: String?, generation: Int, state: State, activityID: String?,
             token: String?, environment: APNSEnvironment?, bundleID: String?, registeredAt: Timestamp,
-            startedAt: Timestamp
+            startedAt: Timestamp, isStartUnknown: Bool? = nil
         ) {
             self.attributesType = attributesType
             self.sessionID = sessionID
@@ -82,6 +85,7 @@ public struct RegistryRecord: Sendable, Equatable, Codable {
             self.bundleID = bundleID
             self.registeredAt = registeredAt
             self.startedAt = startedAt
+            self.isStartUnknown = isStartUnknown
         }
     }
 

@@ -49,6 +49,14 @@ import Testing
         #expect(answer.meaning == .refused)
         #expect(meaning(429, reason: "BrandNew") == .later(after: nil))
         #expect(meaning(599, "<html>") == .later(after: nil))
+        #expect(meaning(403, reason: "BrandNew") == .denied)
+        #expect(meaning(410, reason: "BrandNew") == .tokenDead(at: now))
+        #expect(meaning(503, reason: "BrandNew") == .later(after: nil))
+        // A person hears of it, once.
+        let strange = StrangeReasons()
+        #expect(strange.isNews(answer))
+        #expect(!strange.isNews(answer))
+        #expect(!strange.isNews(APNSAnswer(status: 200, body: [], now: now)))
         #expect(meaning(418, "") == .refused)
     }
 
@@ -87,11 +95,15 @@ import Testing
         let second = try token.current()
         #expect(second != first)
         // APNs calls it expired although it is young: a clock is wrong, and no flood of new ones begins.
-        #expect(!token.expire())
+        #expect(!token.expire(second))
         #expect(try token.current() == second)
         clock.advance(by: .seconds(21 * 60))
-        #expect(token.expire())
-        #expect(try token.current() != second)
+        #expect(token.expire(second))
+        let third = try token.current()
+        #expect(third != second)
+        // The other pushes that went out with it are told the same: nothing is wrong, and there is a new one already.
+        #expect(token.expire(second))
+        #expect(try token.current() == third)
     }
 
     @Test func `a clock that was set back gets a new one`() throws {

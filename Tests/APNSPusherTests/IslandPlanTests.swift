@@ -12,14 +12,16 @@ import Testing
 
     private func at(_ seconds: Int64) -> Timestamp { Timestamp(millisecondsSince1970: seconds * 1000) }
 
-    private func desired(_ session: String = "s1", generation: Int = 0, ends: Bool = false) -> DesiredIsland {
+    private func desired(
+        _ session: String = "s1", generation: Int = 0, ends: Bool = false, byText: Bool = false, device: String? = nil
+    ) -> DesiredIsland {
         DesiredIsland(
             handle: "+12025559876", userID: "u", attributesType: kind, sessionID: session, sessionStartedAt: at(0),
             generation: generation, timestamp: 100,
             desired: ends
                 ? .end(DesiredIsland.Ending(contentState: nil, dismissalDate: nil))
                 : .show(DesiredIsland.Card(contentState: "{}", staleDate: 200, alert: nil)),
-            priority: 10, receivedAt: nil)
+            priority: 10, receivedAt: byText ? at(1) : nil, deviceID: device)
     }
 
     private func token(_ name: String = "aa", type: String? = nil, at seconds: Int64 = 1) -> StartToken {
@@ -30,12 +32,12 @@ import Testing
 
     private func card(
         _ session: String?, _ state: RegistryRecord.State, generation: Int = 0, token: String? = "bb",
-        type: String? = nil, at seconds: Int64 = 1
+        type: String? = nil, at seconds: Int64 = 1, isStartUnknown: Bool? = nil
     ) -> Activity {
         Activity(
             attributesType: type ?? kind, sessionID: session, generation: generation, state: state, activityID: "a",
             token: state == .starting ? nil : token, environment: nil, bundleID: nil, registeredAt: at(seconds),
-            startedAt: at(seconds))
+            startedAt: at(seconds), isStartUnknown: isStartUnknown)
     }
 
     private func device(_ name: String = "d", tokens: [StartToken] = [], cards: [Activity] = []) -> Device {
@@ -51,7 +53,7 @@ import Testing
 
     @Test func `a device without a card gets a start`() {
         let phone = device(tokens: [token("old", at: 1), token("new", at: 2)])
-        #expect(steps(desired(), phone) == [.start(phone, token("new", at: 2), thenEnd: [])])
+        #expect(steps(desired(), phone) == [.start(phone, token("new", at: 2), thenEnd: [], orUpdate: nil)])
     }
 
     @Test func `a live card gets an update`() {
@@ -62,6 +64,34 @@ import Testing
 
     @Test func `between a start and its token nothing is sent`() {
         #expect(steps(desired(), device(tokens: [token()], cards: [card("s1", .starting)])) == [.leave(.awaitingToken)])
+    }
+
+    @Test func `a start of unknown outcome is asked for anew for a text of the user's, and for nothing else`() {
+        let unknown = card("s1", .starting, isStartUnknown: true)
+        let phone = device(tokens: [token()], cards: [unknown])
+        #expect(steps(desired(), phone) == [.leave(.awaitingToken)])
+        #expect(steps(desired(byText: true), phone) == [.start(phone, token(), thenEnd: [], orUpdate: nil)])
+        #expect(steps(desired(byText: true), device(cards: [unknown])) == [.leave(.awaitingToken)])
+        let accepted = device(tokens: [token()], cards: [card("s1", .starting)])
+        #expect(steps(desired(byText: true), accepted) == [.leave(.awaitingToken)])
+    }
+
+    @Test func `beside a renewal of unknown outcome the old card goes on until another start has leave`() {
+        let cards = [
+            card("s1", .live, token: "b0"), card("s1", .starting, generation: 1, isStartUnknown: true),
+            card("s0", .live, token: "b1"),
+        ]
+        let phone = device(tokens: [token()], cards: cards)
+        #expect(
+            steps(desired(generation: 1, byText: true), phone)
+                == [.start(phone, token(), thenEnd: [cards[0]], orUpdate: cards[0]), .end(phone, cards[2])])
+    }
+
+    @Test func `a state for one device is for no other one`() {
+        let first = device("1", tokens: [token()], cards: [card("s1", .live)])
+        let second = device("2", tokens: [token("cc")])
+        #expect(steps(desired(device: "1"), first, second) == [.update(first, card("s1", .live))])
+        #expect(steps(desired(device: "3"), first, second) == [])
     }
 
     @Test func `a dismissed card stays dismissed for the session`() {
@@ -85,19 +115,22 @@ import Testing
         let third = device("3")
         #expect(
             steps(desired(), first, second, third)
-                == [.update(first, card("s1", .live)), .start(second, token("cc"), thenEnd: []), .leave(.noToken)])
+                == [
+                    .update(first, card("s1", .live)), .start(second, token("cc"), thenEnd: [], orUpdate: nil),
+                    .leave(.noToken),
+                ])
     }
 
     @Test func `a new session's start comes before the end of the last one's card`() {
         let old = card("s0", .live)
         let phone = device(tokens: [token()], cards: [old])
-        #expect(steps(desired(), phone) == [.start(phone, token(), thenEnd: [old])])
+        #expect(steps(desired(), phone) == [.start(phone, token(), thenEnd: [old], orUpdate: nil)])
     }
 
     @Test func `a renewal starts a new card, and the old one ends once the new one is live`() {
         let old = card("s1", .live, token: "b0")
         let before = device(tokens: [token()], cards: [old])
-        #expect(steps(desired(generation: 1), before) == [.start(before, token(), thenEnd: [old])])
+        #expect(steps(desired(generation: 1), before) == [.start(before, token(), thenEnd: [old], orUpdate: nil)])
         let live = card("s1", .live, generation: 1, token: "b1")
         let after = device(tokens: [token()], cards: [old, live])
         #expect(steps(desired(generation: 1), after) == [.update(after, live), .end(after, old)])
@@ -165,9 +198,11 @@ import Testing
 }
 
 @Suite struct `Superseded islands` {
-    private func event(_ timestamp: Int64, alert: Bool = false, type: String = "CoachAttributes") -> CloudEvent<
-        DesiredIsland
-    > {
+    private func event(_ timestamp: Int64, alert: Bool = false, type: String = "CoachAttributes", device: String? = nil)
+        -> CloudEvent<
+            DesiredIsland
+        >
+    {
         let card = DesiredIsland.Card(
             contentState: "{}", staleDate: 0, alert: alert ? DesiredIsland.Alert(title: "t", body: "b") : nil)
         let time = Timestamp(millisecondsSince1970: 0)
@@ -175,7 +210,7 @@ import Testing
             id: "\(timestamp)", source: "t", type: DesiredIsland.type, time: time, traceparent: nil,
             data: DesiredIsland(
                 handle: "h", userID: "u", attributesType: type, sessionID: "s", sessionStartedAt: time,
-                timestamp: timestamp, desired: .show(card), priority: 10, receivedAt: nil))
+                timestamp: timestamp, desired: .show(card), priority: 10, receivedAt: nil, deviceID: device))
     }
 
     @Test func `only a newer state of the same kind makes one void, and none without its alert`() {
@@ -185,5 +220,9 @@ import Testing
         #expect(!IslandPusher.isSuperseded(event(1, alert: true), by: [event(2)]))
         #expect(IslandPusher.isSuperseded(event(1, alert: true), by: [event(2, alert: true)]))
         #expect(!IslandPusher.isSuperseded(event(1), by: []))
+        #expect(!IslandPusher.isSuperseded(event(1), by: [event(2, device: "a")]))
+        #expect(!IslandPusher.isSuperseded(event(1, device: "b"), by: [event(2, device: "a")]))
+        #expect(IslandPusher.isSuperseded(event(1, device: "a"), by: [event(2, device: "a")]))
+        #expect(IslandPusher.isSuperseded(event(1, device: "a"), by: [event(2)]))
     }
 }

@@ -31,7 +31,7 @@ import Testing
     }
 
     private func starts() throws -> StepWork {
-        try work { .start($0, $0.startTokens[0], thenEnd: [$0.activities[0]]) }
+        try work { .start($0, $0.startTokens[0], thenEnd: [$0.activities[0]], orUpdate: nil) }
     }
 
     private let granted = RegistryStartAnswer(isGranted: true, reason: nil, grant: "g")
@@ -61,12 +61,23 @@ import Testing
         work.answered(granted)
         #expect(push(work)?.event == .start)
         work.pushed(.accepted(.production))
+        guard case .tell(.startAccepted(let accepted)) = work.next else { return #expect(Bool(false), "not told") }
+        #expect(accepted.grant == "g" && accepted.sessionID == "s1")
+        work.told()
         #expect(push(work)?.event == .end)
         work.pushed(.accepted(.production))
         guard case .tell(.activityEnded(let ended)) = work.next else { return #expect(Bool(false), "not told") }
         #expect(ended.token == "bb" && ended.wasUnowned == true)
         work.told()
         #expect(verdict(work) == .done)
+    }
+
+    @Test func `a card in whose place another one may be started goes on without leave for that`() throws {
+        var work = try work { .start($0, $0.startTokens[0], thenEnd: [], orUpdate: $0.activities[1]) }
+        guard case .ask(let question) = work.next else { return #expect(Bool(false), "not asked") }
+        #expect(question.timestamp == 100 && question.isFromUser == nil)
+        work.answered(denied)
+        #expect(push(work)?.event == .update && push(work)?.request.token == "cc")
     }
 
     @Test func `a start of unknown outcome is left as it is`() throws {

@@ -90,6 +90,14 @@ def test_a_card_is_renewed_before_its_eight_hours_with_no_gap(stack, handle):
         stack.restart("agent", SESSION_IDLE="30m")
 
 
+def test_an_app_that_is_installed_anew_has_a_card_again(stack, someone):
+    stack.advance(100)
+    press(stack, phones(stack, someone)[0], "reinstall")
+    eventually("there is a card", lambda: (stack.island(someone) or {}).get("calories") == 600)
+    assert say(stack, someone, "50 cal")["island"]["contentState"]["calories"] == 650
+    assert len(live_cards(phones(stack, someone)[0])) == 1
+
+
 def renewed(phone, old):
     """The card that has taken over, once the old one is gone; at every moment there is one."""
     live = live_cards(phone)

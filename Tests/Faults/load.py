@@ -37,6 +37,8 @@ class Load:
         self.first = first
         self.people = [Person(first + number) for number in range(users)]
         self.taken = 0
+        # Whether each person's last text was written after the load.
+        self.has_afterword = False
 
     def __enter__(self):
         """Returns once texts flow."""
@@ -69,8 +71,18 @@ class Load:
         return self.counts()["islands"]
 
     def await_cards(self):
-        """Waits until each phone has its card: what is unknown of a start is not tried again, as it should be."""
+        """Waits until each phone has its card, for a fault that is to meet updates."""
         eventually("each phone has its card", lambda: self.islands() >= self.islands_before + len(self.people), 120)
+
+    def one_more_each(self):
+        """Everybody writes once more, a minute later: a start of which nobody knows what became is tried again then."""
+        self.stack.advance(61)
+        for person in self.people:
+            person.sent += 1
+            self.stack.text(person.handle, f"snack {person.sent}, {CALORIES} cal")
+        self.texts += len(self.people)
+        self.taken += len(self.people)
+        self.has_afterword = True
 
     @property
     def is_posting(self):
@@ -94,8 +106,8 @@ class Load:
         # What is sent twice comes a little later than what is sent once.
         time.sleep(1)
         endings = self.endings(person.handle for person in self.people).values()
-        times = sorted(itertools.chain.from_iterable(ending.times for ending in endings))
-        # A silence that has not ended counts up to now.
+        # A silence that has not ended counts up to now; what was written afterwards did not meet the fault.
+        times = sorted(itertools.chain.from_iterable(ending.times(self.has_afterword) for ending in endings))
         lost = sum(ending.lost for ending in endings)
         ends = times if lost == dropped else [*times, self.stack.now()]
         row = Row(
@@ -124,7 +136,7 @@ class Ending:
                    if message["direction"] == "outbound"]
         self.sent = sent
         self.texts = [reply["text"] for reply in replies]
-        self.times = [datetime.fromisoformat(reply["at"]).timestamp() for reply in replies]
+        self.replied_at = [datetime.fromisoformat(reply["at"]).timestamp() for reply in replies]
         # Which text each one answers, and what it says all texts so far come to.
         self.numbers = [int(re.search(r"snack (\d+)", text, re.IGNORECASE)[1]) for text in self.texts]
         self.totals = [int(re.search(r"\. .*?(\d+)", text, re.DOTALL)[1]) for text in self.texts]
@@ -132,6 +144,10 @@ class Ending:
         self.shown = islands[0]["contentState"]["calories"] if len(islands) == 1 else None
         self.cards = sum(len([card for card in phone["cards"] if card["phase"] == "active"])
                          for phone in state["phones"])
+
+    def times(self, has_afterword):
+        """When the replies came, without that to the last text if it was written after the load."""
+        return [at for at, number in zip(self.replied_at, self.numbers) if number < self.sent or not has_afterword]
 
     @property
     def lost(self):

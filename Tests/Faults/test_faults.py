@@ -25,10 +25,20 @@ def test_nothing(stack, table):
 @pytest.mark.parametrize("service", SERVICES)
 def test_killed_again_and_again(stack, table, service):
     with Load(stack, f"{service}: SIGKILL, again and again", rate=50) as load:
-        load.await_cards()
         for _ in range(4):
             breaking.kill(stack, service)
             time.sleep(2)
+    load.one_more_each()
+    load.judge(table)
+
+
+def test_pusher_killed_while_cards_start(stack, table):
+    """Every text is somebody's first, so that each moment of a start is hit."""
+    with Load(stack, "apns-pusher: SIGKILL while cards start", users=400, rate=50) as load:
+        while load.is_posting:
+            breaking.kill(stack, "apns-pusher")
+            time.sleep(1)
+    load.one_more_each()
     load.judge(table)
 
 
@@ -108,16 +118,16 @@ def test_linq_says_nothing(stack, table):
 @pytest.mark.parametrize("fault", [
     "too-many-requests", "unavailable", "error", "refuse-stream", "go-away", "reset", "reset-after-accepting"])
 def test_apns(stack, table, fault):
-    with Load(stack, f"APNs: {fault}, for 3 s", texts=475) as load:
-        load.await_cards()
+    with Load(stack, f"APNs: {fault}, for 3 s", texts=450) as load:
         fail(stack, 3, apns=fault)
+    load.one_more_each()
     load.judge(table)
 
 
 def test_apns_says_nothing(stack, table):
     with Load(stack, "APNs: five pushes get no answer") as load:
-        load.await_cards()
         stack.control("POST", "faults", {"apns": "hang", "count": 5})
+    load.one_more_each()
     load.judge(table)
 
 

@@ -49,7 +49,6 @@ def test_faults_at_random(stack, table):
     if people > MOST_AT_ONCE:
         people += -people % MOST_AT_ONCE
     with Load(stack, f"at random, seed {seed}", texts=TEXTS, users=people, rate=TEXTS_A_SECOND) as load:
-        load.await_cards()
         while load.is_posting:
             try:
                 print(break_something(stack, chance))
@@ -57,4 +56,5 @@ def test_faults_at_random(stack, table):
                 print(f"it was broken already: {error}")
             time.sleep(chance.uniform(0.5, 3))
         stack.control("DELETE", "faults")
+    load.one_more_each()
     load.judge(table, patience=300)

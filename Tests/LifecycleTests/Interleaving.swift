@@ -8,7 +8,7 @@ struct Interleaving {
     static let steps = 200
 
     let world: World
-    /// The step after which there are no more texts: what goes wrong then is not made good by the next one.
+    /// The step after which there are no more texts while things go wrong.
     private let lastText: Int
 
     init(seed: UInt64) {
@@ -38,20 +38,31 @@ struct Interleaving {
             environment: world.random.onceIn(3) ? .sandbox : .production, tellsEnvironment: !world.random.onceIn(3))
     }
 
-    /// Nothing goes wrong any more, all that waits is done, and then each app is launched once.
+    /// Nothing goes wrong any more and all that waits is done; then the user writes once more, each app is launched once,
+    /// and the user writes again.
     private func settle() async throws {
         world.note("no more faults")
         world.goesWrong = false
         for id in world.devices.keys.sorted() { world.onPhone(id) { phone, now in phone.goOnline(at: now) } }
-        try await world.drain()
-        world.advance(by: .seconds(30))
-        try await world.drain()
+        try await rest()
         try world.judge(afterLaunch: false)
+        world.text("show once more", from: World.phone)
+        try await rest()
+        try world.judge(afterText: true, afterLaunch: false)
+        // A push-to-start token that had died is here now; a start that was in doubt still waits for a text.
         for id in world.devices.keys.sorted() { world.launch(id) }
-        try await world.drain()
-        world.advance(by: .seconds(30))
-        try await world.drain()
+        try await rest()
         try world.judge(afterLaunch: true)
+        world.text("show the last", from: World.email)
+        try await rest()
+        try world.judge(afterText: true, afterLaunch: true)
+    }
+
+    /// Lets what waits be done, and time pass until a start of unknown outcome may be granted anew.
+    private func rest() async throws {
+        try await world.drain()
+        world.advance(by: .seconds(61))
+        try await world.drain()
     }
 
     private func step(_ number: Int) async throws {

@@ -39,6 +39,8 @@ struct ModelAPNS {
     private(set) var inFlight: [InFlight] = []
     /// Starts that were taken, by device, session and generation.
     private(set) var starts: [String: Int] = [:]
+    /// The last one of each.
+    private(set) var lastStarts: [String: (timestamp: Int64, at: Timestamp)] = [:]
     private(set) var pushCount: [String: Int] = [:]
     private(set) var problems: [String] = []
     private var serial = 0
@@ -76,18 +78,20 @@ struct ModelAPNS {
             return answer(.badDeviceToken, now)
         }
         if fault == .lostRequest { return .noAnswer(wasSent: true) }
-        accept(checked, request.body, deviceID, isLost: fault == .acceptedAndLost)
+        accept(checked, request.body, deviceID, isLost: fault == .acceptedAndLost, at: now)
         return fault == .lostAnswer ? .noAnswer(wasSent: true) : .answer(APNSAnswer(status: 200, body: [], now: now))
     }
 
     private mutating func accept(
-        _ request: Simulator.PushRequest, _ body: [UInt8], _ deviceID: String, isLost: Bool
+        _ request: Simulator.PushRequest, _ body: [UInt8], _ deviceID: String, isLost: Bool, at now: Timestamp
     ) {
         pushCount[deviceID, default: 0] += 1
         if let collapseID = request.collapseID {
             let key = "\(deviceID) \(collapseID)"
             starts[key, default: 0] += 1
-            if starts[key] ?? 0 > 1 { problems.append("a second start reached APNs: \(key)") }
+            // The request was checked: there is a body with a timestamp in it.
+            let timestamp = (try? PushPayload(decoding: body))?.aps.timestamp ?? 0
+            lastStarts[key] = (timestamp, now)
         }
         serial += 1
         let push = Push(

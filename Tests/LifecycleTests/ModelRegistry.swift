@@ -24,6 +24,10 @@ struct ModelRegistry {
     private var outbox: [CloudEvent<InboundEvent>] = []
     private var stale: [StaleEntry] = []
     private var cache: [String: CacheEntry] = [:]
+    /// How often the process has ended after a commit and before it told the cache and answered.
+    private(set) var kills = 0
+    /// Cards that were given up because their app was installed anew.
+    private(set) var forgotten = 0
 
     var isIdle: Bool { outbox.isEmpty && stale.isEmpty }
 
@@ -41,10 +45,14 @@ struct ModelRegistry {
         _ userID: String, claiming claim: Claim = .nothing, at now: Timestamp, follows: Bool,
         _ change: (inout TokenRegistry.User, Timestamp) -> Answer
     ) -> Answer {
+        if !follows { kills += 1 }
         var changes = losers(by: claim, to: userID, now)
         let before = users[userID] ?? TokenRegistry.User(id: userID)
         var after = before
         let answer = change(&after, now)
+        forgotten += before.cards.count { old in
+            old.isDoubted && !after.cards.contains { $0.id == old.id }
+        }
         if after != before {
             after.forgetOldCards(at: now)
             changes.append((before, after))

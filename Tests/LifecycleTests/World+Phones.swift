@@ -25,6 +25,12 @@ struct Device {
     var dismissed: Set<String> = []
     /// Sessions that had a card of such an activity.
     var goneSessions: Set<String> = []
+    /// When its push-to-start tokens last changed.
+    var tokensChangedAt: Timestamp?
+    /// The starts that its cards came of, by activity.
+    var starts: [String: String] = [:]
+    /// Those whose card was swiped away after the registry knew that there was one, and when it had come up.
+    var swipedStarts: [String: Timestamp] = [:]
 }
 
 extension World {
@@ -48,7 +54,9 @@ extension World {
         let actions = try event(&device.phone, now.date)
         for action in actions {
             switch action {
-            case .issued(let token): apns.issue(token, to: id, device.environment)
+            case .issued(let token):
+                apns.issue(token, to: id, device.environment)
+                if device.phone.startTokens.values.contains(token) { device.tokensChangedAt = now }
             case .died(let token, let reason): apns.kill(token, reason, at: now)
             default: if let call = call(for: action, device) { device.calls.append(call) }
             }
@@ -117,15 +125,36 @@ extension World {
         note("\(id): card \(activityID.prefix(4)) is swiped away")
         leave(id, card)
         devices[id]?.dismissed.insert(activityID)
+        if let start = devices[id]?.starts[activityID], isKnown(start, activityID, on: id) {
+            devices[id]?.swipedStarts[start] = Timestamp(card.startedAt)
+        }
         // With another card of the session beside it, or with the app not running, only the app can clear that up.
         if liveCards(id).count > 1 || devices[id]?.phone.app == .forceQuit { devices[id]?.needsLaunch = true }
         onPhone(id) { phone, _ in phone.dismiss(activityID) }
     }
 
+    /// Whether the registry knows that there is, or was, a card of this start.
+    private func isKnown(_ start: String, _ activityID: String, on id: String) -> Bool {
+        knownStarts.contains(start)
+            || registry.users[Self.user]?.cards.contains { $0.deviceID == id && $0.activityID == activityID } ?? false
+    }
+
     func reinstall(_ id: String) {
         note("\(id): the app is deleted and installed again")
-        for card in devices[id]?.phone.cards ?? [] { leave(id, card) }
+        for card in devices[id]?.phone.cards ?? [] where !isKnownLongSince(card, on: id) { leave(id, card) }
+        happened["an app was installed anew", default: 0] += 1
         onPhone(id) { phone, _ in phone.reinstall() }
+    }
+
+    /// Whether the registry has known of the card for so long that another installation is recognised as one.
+    private func isKnownLongSince(_ card: Simulator.Card, on id: String) -> Bool {
+        let known = registry.users[Self.user]?.cards.filter { known in
+            known.deviceID == id && known.isOpen
+                && (known.activityID.map { $0 == card.activityID } ?? (known.sessionID == card.sessionID))
+        }.max { $0.generation < $1.generation }
+        guard let known, devices[id]?.calls.isEmpty ?? false else { return false }
+        let age = now.millisecondsSince1970 - known.registeredAt.millisecondsSince1970
+        return age > TokenRegistry.Card.vouchedFor
     }
 
     /// The app is quit and started again: what it could not say, or what got lost, is said now.
@@ -152,11 +181,21 @@ extension World {
         onPhone(item.deviceID) { phone, now in phone.receive(item.push, at: now) }
         guard let phone = devices[item.deviceID]?.phone else { return }
         let isDropped = phone.droppedCount > droppedBefore
+        if let collapseID = item.collapseID, !isDropped, phone.isOnline { noteStart(item.deviceID, collapseID) }
         // Stored for a phone that is offline: it may be dropped later, or make room for another.
         if let collapseID = item.collapseID, isDropped || !phone.isOnline {
             lostStarts.insert("\(item.deviceID) \(collapseID)")
         }
         if !phone.isOnline { devices[item.deviceID]?.needsLaunch = true }
+    }
+
+    private func noteStart(_ id: String, _ collapseID: String) {
+        guard let device = devices[id], let card = device.phone.cards.last else { return }
+        let start = "\(id) \(collapseID)"
+        devices[id]?.starts[card.activityID] = start
+        if let cameUp = device.swipedStarts[start], device.tokensChangedAt.map({ $0 <= cameUp }) ?? true {
+            complain("a card that was swiped away is back: \(start)")
+        }
     }
 
     // MARK: The app speaks
@@ -166,6 +205,7 @@ extension World {
         guard let device = devices[id], device.phone.isOnline, let call = device.calls.first else { return }
         guard !fails(onceIn: 25) else {
             note("\(id): what the app says is lost")
+            if case .startToken = call { noteLostToken(id) }
             devices[id]?.calls.removeFirst()
             devices[id]?.needsLaunch = true
             return
@@ -177,6 +217,12 @@ extension World {
         devices[id]?.calls.removeFirst()
         if case .remove(let activityID, .dismissed) = call { confirmDismissal(id, activityID) }
         onPhone(id) { phone, now in phone.endFromApp(ended, at: now) }
+    }
+
+    /// Of another installation the registry hears too late to recognise it as one.
+    private func noteLostToken(_ id: String) {
+        let cards = registry.users[Self.user]?.cards ?? []
+        devices[id]?.goneSessions.formUnion(cards.filter { $0.deviceID == id }.compactMap(\.sessionID))
     }
 
     private func perform(_ call: Device.Call, by id: String, follows: Bool) -> [String] {

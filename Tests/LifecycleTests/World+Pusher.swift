@@ -13,6 +13,8 @@ struct ModelPusher {
         var tries: PushTries?
         /// The card that this step starts.
         let startKey: String?
+        /// When leave was asked for.
+        var askedAt: Timestamp?
     }
 
     struct Lane {
@@ -90,6 +92,7 @@ extension World {
         switch step.work.next {
         case .finish: return
         case .ask(let start):
+            step.askedAt = now
             if let answer = ask(start) { step.work.answered(answer) }
         case .push(let push): attempt(push, &step, event)
         case .tell(let command):
@@ -106,9 +109,11 @@ extension World {
         guard !fails(onceIn: 12) else { return nil }
         let id = registry.freshID()
         let answerIsLost = fails(onceIn: 12)
+        let wasAsked = registry.users[start.userID]?.cards.contains { $0.isOfStart(start) } ?? false
         let verdict = registry.change(start.userID, at: now, follows: !answerIsLost) { user, now in
             user.grantStart(start, request: request, id: id, at: now)
         }
+        if verdict == .granted, wasAsked { happened["a start was granted anew", default: 0] += 1 }
         note("registry: start of \(start.deviceID) \(start.sessionID.suffix(4)).\(start.generation) is \(verdict)")
         guard !answerIsLost else { return nil }
         pusher.openStarts[name] = nil
@@ -118,6 +123,12 @@ extension World {
     private func attempt(
         _ push: StepWork.Push, _ step: inout ModelPusher.Running, _ event: CloudEvent<DesiredIsland>
     ) {
+        if push.event == .start {
+            if let askedAt = step.askedAt, now >= askedAt + .seconds(PushDelivery.startPatience) {
+                return finish(&step, .notNow(reason: "too late for a start", pause: .zero))
+            }
+            if let key = step.startKey { checkStart(key, event.data) }
+        }
         var tries = step.tries ?? PushTries(push, fallback: .production)
         let fault = nextFault()
         let result = apns.send(push.request, to: tries.target, fault: fault, at: now)
@@ -142,6 +153,18 @@ extension World {
         }
     }
 
+    /// A card is started once: a second start goes out only for a later text, after a while, and never when the registry
+    /// has heard that APNs took the first one.
+    private func checkStart(_ key: String, _ desired: DesiredIsland) {
+        guard let last = apns.lastStarts[key], let device = devices[String(key.prefix { $0 != " " })],
+            device.tokensChangedAt.map({ $0 < last.at }) ?? true
+        else { return }
+        if knownStarts.contains(key) { complain("a start that APNs has taken goes out again: \(key)") }
+        if desired.timestamp <= last.timestamp { complain("a start goes out again for the same state: \(key)") }
+        if desired.receivedAt == nil { complain("a start goes out again without a text: \(key)") }
+        if now < last.at + .seconds(20) { complain("a start goes out again at once: \(key)") }
+    }
+
     private func finish(_ step: inout ModelPusher.Running, _ outcome: PushDelivery.Outcome) {
         step.tries = nil
         step.work.pushed(outcome)
@@ -155,9 +178,7 @@ extension World {
     /// What only a launch of the app can repair, or nothing at all.
     private func noteLoss(_ push: StepWork.Push, _ step: ModelPusher.Running, _ fault: ModelAPNS.Fault?) {
         switch fault {
-        case .lostAnswer, .lostRequest:
-            if let key = step.startKey { lostStarts.insert(key) }
-            noteUntold(push.whenAccepted, step.deviceID)
+        case .lostAnswer, .lostRequest: noteUntold(push.whenAccepted, step.deviceID)
         case .acceptedAndLost:
             if push.event == .start, let key = step.startKey { lostStarts.insert(key) }
             devices[step.deviceID]?.needsLaunch = true
@@ -182,13 +203,21 @@ extension World {
         if let activityID = card?.activityID { devices[deviceID]?.gone.insert(activityID) }
     }
 
+    private func note(kill moment: String) { happened["pusher killed \(moment)", default: 0] += 1 }
+
     /// The process ends where it is: what it had in hand comes again, and what it remembered is gone.
     func crashPusher() {
         note("pusher crashes")
         for lane in pusher.lanes.values {
             for step in lane.steps {
-                if case .finish = step.work.next { continue }
-                if let key = step.startKey { lostStarts.insert(key) }
+                switch step.work.next {
+                case .finish: continue
+                case .push(let push) where push.event == .start: note(kill: "between leave and start")
+                case .push: note(kill: "before another push")
+                case .tell(.startAccepted): note(kill: "between APNs' answer to a start and the word of it")
+                case .tell: note(kill: "before another command")
+                case .ask: note(kill: "before leave was asked for")
+                }
                 noteUntoldEnd(step)
             }
         }
@@ -215,7 +244,7 @@ extension DesiredIsland {
 extension IslandPlan.Step {
     var deviceID: String? {
         switch self {
-        case .start(let device, _, _), .update(let device, _), .adopt(let device, _, _), .end(let device, _):
+        case .start(let device, _, _, _), .update(let device, _), .adopt(let device, _, _), .end(let device, _):
             device.deviceID
         case .leave: nil
         }
@@ -238,11 +267,18 @@ extension IslandPlan.Step {
 
     var label: String {
         switch self {
-        case .start(_, _, let older): "start of \(deviceID ?? "") then end \(older.count)"
+        case .start(_, _, let older, _): "start of \(deviceID ?? "") then end \(older.count)"
         case .update(_, let card): "update \(card.token?.prefix(6) ?? "")"
         case .adopt(_, let card, _): "adopt \(card.token?.prefix(6) ?? "")"
         case .end(_, let card): "end \(card.token?.prefix(6) ?? "")"
         case .leave(let reason): "leave \(reason)"
         }
+    }
+}
+
+extension TokenRegistry.Card {
+    fileprivate func isOfStart(_ start: RegistryStart) -> Bool {
+        state == .starting && deviceID == start.deviceID && sessionID == start.sessionID
+            && generation == start.generation
     }
 }

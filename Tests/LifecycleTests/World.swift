@@ -32,8 +32,13 @@ final class World {
     /// How many replies went out.
     var replies = 0
     var devices: [String: Device] = [:]
-    /// By device, session and generation: cards that need not be there, since their starts may have been lost.
+    /// By device, session and generation: cards that need not be there, since their starts were lost after APNs had
+    /// taken them.
     var lostStarts: Set<String> = []
+    /// Those of which the registry has heard that APNs took them.
+    private(set) var knownStarts: Set<String> = []
+    /// How often what is worth counting has happened.
+    var happened: [String: Int] = [:]
     /// Swipes that the registry has confirmed, by device and session.
     var confirmedDismissals: Set<String> = []
     /// APNs' answers that come before any other, in this order.
@@ -159,6 +164,13 @@ final class World {
         note("registry takes \(command.label)")
         let follows = !fails(onceIn: 10)
         registry.change(command.userID, at: now, follows: follows) { user, now in user.apply(command, at: now) }
+        if case .startAccepted(let start) = command,
+            registry.users[start.userID]?.cards.contains(where: { $0.startRequest == start.grant && $0.isStartAccepted }
+            )
+                ?? false
+        {
+            knownStarts.insert(Self.key(start.deviceID, start.sessionID, start.generation))
+        }
         if !fails(onceIn: 10) { commands.removeFirst() }
     }
 
@@ -205,6 +217,8 @@ extension RegistryCommand {
         switch self {
         case .startRefused(let start):
             "start refused \(start.deviceID) \(start.sessionID.suffix(4)).\(start.generation)"
+        case .startAccepted(let start):
+            "start accepted \(start.deviceID) \(start.sessionID.suffix(4)).\(start.generation)"
         case .tokenDead(let dead): "dead \(dead.token.prefix(6))"
         case .environmentLearned(let learned): "\(learned.token.prefix(6)) is of \(learned.environment)"
         case .activityEnded(let ended): "ended \(ended.token.prefix(6))"

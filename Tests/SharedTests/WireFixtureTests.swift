@@ -62,6 +62,7 @@ struct WireFixtureTests {
         try check("island-show", island(.show(card)), type: DesiredIsland.type)
         let ending = DesiredIsland.Ending(contentState: #"{"calories":600}"#, dismissalDate: 1_770_323_473)
         try check("island-end", island(.end(ending)), type: DesiredIsland.type)
+        try check("island-one-device", island(.show(card), deviceID: "d-1"), type: DesiredIsland.type)
     }
 
     @Test func `questions to the registry and its answers`() throws {
@@ -69,12 +70,27 @@ struct WireFixtureTests {
         try check("registry-record", record, type: RegistryLookup.answerType)
         try check("registry-record-unknown", RegistryRecord.unknown(handle), type: RegistryLookup.answerType)
         try check("registry-start", start, type: RegistryStart.type)
+        let fromUser = RegistryStart(
+            userID: "user-42", deviceID: "d-1", attributesType: "CoachAttributes", sessionID: "s-1", generation: 0,
+            timestamp: 1_770_319_873, isFromUser: true)
+        try check("registry-start-from-user", fromUser, type: RegistryStart.type)
+        let starting = RegistryRecord.Activity(
+            attributesType: "CoachAttributes", sessionID: "s-1", generation: 0, state: .starting, activityID: nil,
+            token: nil, environment: nil, bundleID: nil, registeredAt: time, startedAt: time, isStartUnknown: true)
+        let pending = RegistryRecord(
+            generation: 8, userID: "user-42", canonicalHandle: handle,
+            devices: [.init(deviceID: "d-1", startTokens: [], activities: [starting])])
+        try check("registry-record-start-unknown", pending, type: RegistryLookup.answerType)
         let answer = RegistryStartAnswer(isGranted: false, reason: "dismissed")
         try check("registry-start-answer", answer, type: RegistryStart.answerType)
     }
 
     @Test func `commands to the registry`() throws {
         try check("registry-start-refused", RegistryCommand.startRefused(start))
+        let accepted = RegistryStart(
+            userID: "user-42", deviceID: "d-1", attributesType: "CoachAttributes", sessionID: "s-1", generation: 0,
+            grant: "g-1")
+        try check("registry-start-accepted", RegistryCommand.startAccepted(accepted))
         try check(
             "registry-token-dead",
             .tokenDead(.init(userID: "user-42", token: "0bcd", at: time, reason: "Unregistered")))
@@ -89,7 +105,7 @@ struct WireFixtureTests {
 
     @Test func `every type has a golden file`() throws {
         let types = try Set(Fixture.names(in: "Wire").map { try type(of: Fixture.bytes("Wire/\($0)")) })
-        #expect(types.count == 18)
+        #expect(types.count == 19)
     }
 
     @Test(arguments: [
@@ -137,11 +153,11 @@ struct WireFixtureTests {
     private let start = RegistryStart(
         userID: "user-42", deviceID: "d-1", attributesType: "CoachAttributes", sessionID: "s-1", generation: 0)
 
-    private func island(_ desired: DesiredIsland.Desired) -> DesiredIsland {
+    private func island(_ desired: DesiredIsland.Desired, deviceID: String? = nil) -> DesiredIsland {
         DesiredIsland(
             handle: handle, userID: "user-42", attributesType: "CoachAttributes", sessionID: "s-1",
             sessionStartedAt: time, generation: 1, timestamp: 1_770_319_873, desired: desired, priority: 10,
-            receivedAt: time)
+            receivedAt: deviceID == nil ? time : nil, deviceID: deviceID)
     }
 
     private var record: RegistryRecord {

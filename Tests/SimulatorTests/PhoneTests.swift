@@ -368,7 +368,8 @@ private struct Bench {
         var bench = Bench()
         bench.start()
         bench.now += 1
-        bench.start(["content-state": Bench.state(2)])
+        let another = #"{"userID":"user-1","sessionID":"session-2"}"#
+        bench.start(["content-state": Bench.state(2), "attributes": another])
         #expect(bench.calories == 600)
         bench.update(["relevance-score": "50", "content-state": Bench.state(3), "timestamp": "\(bench.seconds + 1)"])
         #expect(bench.calories == 3)

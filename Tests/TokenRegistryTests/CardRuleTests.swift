@@ -44,9 +44,8 @@ import Testing
     @Test func `the same question asked again, because the answer was lost, is granted again`() {
         var user = sam()
         #expect(user.grantStart(start(), request: "a", id: "1", at: now) == .granted)
-        let before = user
         #expect(user.grantStart(start(), request: "a", id: "2", at: later) == .granted)
-        #expect(user == before)
+        #expect(user.cards.map(\.id) == ["1"])
     }
 
     @Test func `a refused start may be asked for again, a reported one stays granted`() {

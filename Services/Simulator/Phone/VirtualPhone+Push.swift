@@ -80,7 +80,15 @@ extension VirtualPhone {
                 token: nil))
         // The system wakes the app, which is given the update token. An app that the user has quit is not woken.
         guard app != .forceQuit else { return pass(at: now) }
-        return renewToken(ofCardAt: cards.count - 1) + pass(at: now)
+        return renewToken(ofCardAt: cards.count - 1) + endOlderCards(at: now) + pass(at: now)
+    }
+
+    /// The app keeps the newest card of a session and ends the rest: each start that APNs takes makes another one.
+    private mutating func endOlderCards(at now: Date) -> [PhoneAction] {
+        guard let newest = cards.last, let session = newest.sessionID else { return [] }
+        return cards.indices.dropLast().filter {
+            cards[$0].isLive && cards[$0].sessionID == session && cards[$0].attributesType == newest.attributesType
+        }.flatMap { end($0, removal: now) }
     }
 
     private mutating func update(

@@ -81,9 +81,11 @@ extension VirtualPhone {
     /// ActivityKit changes the tokens, as it may at any time.
     mutating func rotateTokens() -> [PhoneAction] {
         var actions = renewStartTokens(.expired)
-        if app != .forceQuit {
-            for index in cards.indices where cards[index].isLive { actions += renewToken(ofCardAt: index) }
+        guard app != .forceQuit else {
+            // Who has quit the app hears nothing of it until it is launched.
+            return actions.filter { if case .registerStartToken = $0 { false } else { true } }
         }
+        for index in cards.indices where cards[index].isLive { actions += renewToken(ofCardAt: index) }
         return say(actions)
     }
 
