@@ -135,7 +135,10 @@ struct Turn: Sendable {
         let context = AgentContext(
             eventID: input.event.id,
             now: input.now.date,
-            user: AgentUser(handle: state.lastSender ?? state.handle, id: input.record.userID),
+            user: AgentUser(
+                handle: state.lastSender ?? state.handle, id: input.record.userID,
+                timeZone: input.record.timeZone.flatMap(TimeZone.init(identifier:)),
+                locale: input.record.locale.map(Locale.init(identifier:))),
             session: AgentSession(id: session.id, isNew: isNew, startedAt: session.startedAt.date),
             contentState: state.island.map { Array($0.contentState.utf8) })
         do {

@@ -20,6 +20,12 @@ enum Migrations {
             ALTER TABLE registry_activities ADD COLUMN is_start_accepted BIGINT NOT NULL DEFAULT 1;
             ALTER TABLE registry_activities ADD COLUMN is_doubted BIGINT NOT NULL DEFAULT 0;
             """),
+        Migration(
+            number: 3, name: "time zone and locale of a device",
+            """
+            ALTER TABLE registry_start_tokens ADD COLUMN time_zone TEXT;
+            ALTER TABLE registry_start_tokens ADD COLUMN locale TEXT;
+            """),
     ]
 
     /// Generations come from one counter for all users: a handle's stay in order when it moves or comes back.

@@ -40,6 +40,28 @@ enum Identifier {
     }
 }
 
+/// The name of a time zone or a locale: its form alone, since a phone may know newer ones than we do.
+enum PlaceName {
+    static let mostCharacters = 64
+    static let expected = "1 to \(mostCharacters) of the characters A-Z a-z 0-9 _ + - / . @ = ;"
+
+    static func check(_ text: String?, at pointer: String) throws(RequestRefused) -> String? {
+        guard let text else { return nil }
+        let isPlain = text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "a")...UInt8(ascii: "z"):
+                true
+            default: "_+-/.@=;".utf8.contains(byte)
+            }
+        }
+        guard isPlain, (1...mostCharacters).contains(text.utf8.count) else {
+            throw .invalid(pointer, "this is no such name", expected: expected)
+        }
+        return text
+    }
+}
+
 /// A push token as Apple's API gives it: bytes in hexadecimal, of a length that Apple does not promise.
 enum PushToken {
     static let lengths = 16...512
@@ -88,13 +110,16 @@ enum RequestBody {
         let environment: APNSEnvironment?
         let bundleID: String?
         let wantsInputPushToken: Bool?
+        let timeZone: String?
+        let locale: String?
 
         func checked(device: String) throws(RequestRefused) -> StartTokenRegistration {
             StartTokenRegistration(
                 deviceID: device, attributesType: try Identifier.check(attributesType, at: "/attributesType"),
                 token: try PushToken.check(token), environment: environment,
                 bundleID: try Identifier.checkIfPresent(bundleID, at: "/bundleID"),
-                wantsInputPushToken: wantsInputPushToken)
+                wantsInputPushToken: wantsInputPushToken, timeZone: try PlaceName.check(timeZone, at: "/timeZone"),
+                locale: try PlaceName.check(locale, at: "/locale"))
         }
     }
 

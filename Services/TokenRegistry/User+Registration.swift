@@ -8,6 +8,10 @@ struct StartTokenRegistration: Sendable, Equatable {
     let environment: APNSEnvironment?
     let bundleID: String?
     let wantsInputPushToken: Bool?
+    /// An IANA name, such as "America/New_York".
+    var timeZone: String?
+    /// Such as "en_US".
+    var locale: String?
 }
 
 /// A running card and its update token as the app reports them.
@@ -37,7 +41,8 @@ extension User {
             deviceID: new.deviceID, attributesType: new.attributesType, token: new.token,
             environment: new.environment ?? (isKnown ? old?.environment : nil),
             bundleID: new.bundleID ?? old?.bundleID,
-            wantsInputPushToken: new.wantsInputPushToken ?? old?.wantsInputPushToken ?? false, registeredAt: now)
+            wantsInputPushToken: new.wantsInputPushToken ?? old?.wantsInputPushToken ?? false, registeredAt: now,
+            timeZone: new.timeZone ?? old?.timeZone, locale: new.locale ?? old?.locale)
         if let index { startTokens[index] = token } else { startTokens.append(token) }
         if old != nil, !isKnown { doubtCards(new.attributesType, on: new.deviceID, at: now) }
         makeRoom(beside: new.deviceID)

@@ -33,6 +33,8 @@ struct User: Sendable, Equatable {
         var bundleID: String?
         var wantsInputPushToken: Bool
         var registeredAt: Timestamp
+        var timeZone: String?
+        var locale: String?
     }
 
     var canonicalHandle: Handle? { handles.first(where: \.isCanonical)?.handle }
@@ -49,7 +51,14 @@ extension User {
                     deviceID: deviceID,
                     startTokens: startTokens.filter { $0.deviceID == deviceID }.map(\.record),
                     activities: cards.filter { $0.deviceID == deviceID }.map(\.record))
-            })
+            }, timeZone: latest(\.timeZone), locale: latest(\.locale))
+    }
+}
+
+extension User {
+    /// What the device that registered last has said: who travels has it with them.
+    private func latest(_ value: (StartToken) -> String?) -> String? {
+        startTokens.filter { value($0) != nil }.max { $0.registeredAt < $1.registeredAt }.flatMap(value)
     }
 }
 

@@ -103,7 +103,8 @@ struct UserRows {
                 token: try vault.open(.token, row.blob("sealed"), hash: row.blob("token_hash")),
                 environment: try row.environment(), bundleID: try row.optionalText("bundle_id"),
                 wantsInputPushToken: try row.bool("wants_input_push_token"),
-                registeredAt: try row.timestamp("registered_at"))
+                registeredAt: try row.timestamp("registered_at"), timeZone: try row.optionalText("time_zone"),
+                locale: try row.optionalText("locale"))
         }
     }
 
@@ -150,14 +151,14 @@ struct UserRows {
         try transaction.run(
             """
             INSERT INTO registry_start_tokens (user_id, device_id, attributes_type, token_hash, sealed, environment,
-                bundle_id, wants_input_push_token, registered_at)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+                bundle_id, wants_input_push_token, registered_at, time_zone, locale)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
             """,
             [
                 .text(userID), .text(token.deviceID), .text(token.attributesType),
                 .blob(vault.hash(.token, token.token)), .blob(vault.seal(.token, token.token)),
                 .optional(token.environment?.rawValue), .optional(token.bundleID), .bool(token.wantsInputPushToken),
-                .integer(token.registeredAt.millisecondsSince1970),
+                .integer(token.registeredAt.millisecondsSince1970), .optional(token.timeZone), .optional(token.locale),
             ])
     }
 

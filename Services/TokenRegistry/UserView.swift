@@ -9,6 +9,8 @@ struct UserView: Encodable {
     let generation: Int64
     let canonicalHandle: String?
     let handles: [String]
+    let timeZone: String?
+    let locale: String?
     let devices: [Device]
 
     struct Device: Encodable {
@@ -44,7 +46,10 @@ struct UserView: Encodable {
         generation = user.generation
         canonicalHandle = user.canonicalHandle?.text
         handles = user.handles.map(\.handle.text)
-        devices = user.record.devices.map { device in
+        let record = user.record
+        timeZone = record.timeZone
+        locale = record.locale
+        devices = record.devices.map { device in
             Device(
                 deviceID: device.deviceID,
                 startTokens: device.startTokens.map { token in

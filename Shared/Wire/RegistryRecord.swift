@@ -11,6 +11,10 @@ public struct RegistryRecord: Sendable, Equatable, Codable {
     /// An unknown handle is its own.
     public let canonicalHandle: String
     public let devices: [Device]
+    /// The IANA name of the time zone that the user's phone is in; `nil` if no app has said.
+    public let timeZone: String?
+    /// The locale of the user's phone, such as "en_US".
+    public let locale: String?
 
     /// An iPhone of the user's.
     public struct Device: Sendable, Equatable, Codable {
@@ -107,11 +111,16 @@ public struct RegistryRecord: Sendable, Equatable, Codable {
         public static let ended = State(rawValue: "ended")
     }
 
-    public init(generation: Int64, userID: String?, canonicalHandle: String, devices: [Device]) {
+    public init(
+        generation: Int64, userID: String?, canonicalHandle: String, devices: [Device], timeZone: String? = nil,
+        locale: String? = nil
+    ) {
         self.generation = generation
         self.userID = userID
         self.canonicalHandle = canonicalHandle
         self.devices = devices
+        self.timeZone = timeZone
+        self.locale = locale
     }
 
     /// What is known of a handle that nobody has registered.

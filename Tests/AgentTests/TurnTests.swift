@@ -54,6 +54,20 @@ import Testing
         return try JSONDecoder().decode(CoachAttributes.ContentState.self, from: Data(card.contentState.utf8))
     }
 
+    @Test func `the user's day is that of the time zone that their phone has told`() async throws {
+        // 14:13 in UTC, and an hour before midnight in Tokyo.
+        let tokyo = RegistryRecord(
+            generation: 1, userID: "user-42", canonicalHandle: "+12025559876", devices: [], timeZone: "Asia/Tokyo",
+            locale: "ja_JP")
+        let unknown = RegistryRecord(
+            generation: 1, userID: "user-42", canonicalHandle: "+12025559876", devices: [], timeZone: "Mars/Olympus")
+        for (record, expected) in [(known, 900), (tokyo, 300), (unknown, 900)] {
+            let late = try await take(message("chicken bowl, 600 cal"), nil, at: 0, record: record)
+            let early = try await take(message("soup, 300 cal"), late.state, at: 3600, record: record)
+            #expect(try contentState(try #require(try islands(early).first))?.calories == expected)
+        }
+    }
+
     @Test func `a meal gives one reply and one state`() async throws {
         let outcome = try await take(message("just had a chicken bowl, ~600 cal"), nil, at: 0)
         let reply = try #require(try replies(outcome).first)

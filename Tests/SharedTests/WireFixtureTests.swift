@@ -173,7 +173,8 @@ struct WireFixtureTests {
             bundleID: nil, registeredAt: time, startedAt: time)
         return RegistryRecord(
             generation: 7, userID: "user-42", canonicalHandle: handle,
-            devices: [.init(deviceID: "d-1", startTokens: [token], activities: [live, unknown])])
+            devices: [.init(deviceID: "d-1", startTokens: [token], activities: [live, unknown])],
+            timeZone: "America/New_York", locale: "en_US")
     }
 
     private func check(

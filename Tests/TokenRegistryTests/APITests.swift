@@ -103,6 +103,8 @@ import Testing
                 (startToken("aa", #","environment":"dev""#), "/environment", "sandbox"),
                 (#"{"attributesType":"Coach","token":"x"}"#, "/token", "hexadecimal"),
                 (#"{"token":"\#(token("aa"))"}"#, "/attributesType", "a value"),
+                (startToken("aa", #","timeZone":"""#), "/timeZone", "characters"),
+                (startToken("aa", #","locale":"en US""#), "/locale", "characters"),
                 (#"{"attributesType":5,"token":"\#(token("aa"))"}"#, "/attributesType", "a string"),
             ]
             for (body, pointer, expected) in cases {
@@ -118,6 +120,29 @@ import Testing
             let reason = try await bench.call("DELETE", "/v1/users/sam/devices/phone/activities/A?reason=bored")
             #expect(reason.status == 400)
             #expect(reason.text.contains(#""pointer":"reason""#))
+        }
+    }
+
+    @Test func `the phone that registered last says where the user is`() async throws {
+        try await Bench.with { bench in
+            func register(_ device: String, _ digits: String, _ more: String) async throws -> RegistryRecord {
+                let path = "/v1/users/sam/devices/\(device)/start-token"
+                #expect(try await bench.call("PUT", path, startToken(digits, more)).status == 204)
+                bench.clock.advance(by: .seconds(1))
+                return try await bench.record("+12025559876")
+            }
+            try await bench.registerSam()
+            #expect(try await bench.record("+12025559876").timeZone == nil)
+            let there = #","timeZone":"Asia/Tokyo","locale":"ja_JP""#
+            #expect(try await register("phone", "aa", there).timeZone == "Asia/Tokyo")
+            let here = #","timeZone":"America/New_York""#
+            let both = try await register("tablet", "bb", here)
+            #expect(both.timeZone == "America/New_York")
+            #expect(both.locale == "ja_JP")
+            // An app of an older build says nothing of it, and what was said stays.
+            #expect(try await register("phone", "aa", "").timeZone == "Asia/Tokyo")
+            let shown = try await bench.call("GET", "/v1/users/sam")
+            #expect(shown.text.replacing("\\/", with: "/").contains(#""timeZone":"Asia/Tokyo""#))
         }
     }
 
