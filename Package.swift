@@ -77,7 +77,7 @@ let package = Package(
         .target(
             name: "RegistryClient", dependencies: ["AMQP", "Cache", "Crypto", "Runtime", "Shared"],
             path: "Services/RegistryClient", swiftSettings: strict),
-        service("Ingress", ["AMQP", "Crypto", "HTTPServer", "Stage", "Telemetry"]),
+        service("Ingress", ["AMQP", "Crypto", "HTTPServer", "RegistryClient", "Stage", "Telemetry"]),
         service(
             "Agent",
             [
@@ -108,10 +108,12 @@ let package = Package(
         tests("DatabaseTests", ["Database"]),
         tests("TelemetryTests", ["Telemetry", "HTTPServer"]),
         tests("StageTests", ["Stage", "AMQP", "Shared"]),
-        tests("IngressTests", ["Ingress", "Crypto", "Shared", "HTTPServer", "HTTPClient", "AMQP", "Stage"]),
+        tests(
+            "IngressTests",
+            ["Ingress", "Crypto", "Shared", "HTTPServer", "HTTPClient", "AMQP", "RegistryClient", "Stage"]),
         tests("IslandCtlTests", ["IslandCtl", "Shared"]),
         tests("AgentTests", ["Agent", "Shared", "Database", "Crypto", "HTTPServer", "HTTPClient"]),
-        tests("LinqSenderTests", ["LinqSender", "Shared", "HTTPClient"]),
+        tests("LinqSenderTests", ["LinqSender", "Shared", "HTTPClient", "HTTPServer"]),
         tests("APNSPusherTests", ["APNSPusher", "Shared", "Crypto", "HTTP2"]),
         tests(
             "TokenRegistryTests",

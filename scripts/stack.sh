@@ -7,9 +7,10 @@ PROCESSES=(epmd rabbitmq redis simulator token-registry apns-pusher linq-sender 
 SERVICES=(simulator token-registry apns-pusher linq-sender agent ingress)
 
 # Settings that a person may give to ./run in its environment; --restart takes any other.
-PASSED_ON=(AGENT AGENT_MODEL_URL AGENT_MODEL AGENT_MODEL_KEY AGENT_HTTP_SECRET SESSION_IDLE STALE_AFTER LINQ_REPLY_VIA
-    LOG_LEVEL OTEL_EXPORTER_OTLP_ENDPOINT OTEL_EXPORTER_OTLP_HEADERS OTEL_EXPORTER_OTLP_CERTIFICATE OTEL_RESOURCE_ATTRIBUTES
-    OTEL_TRACES_SAMPLER OTEL_TRACES_SAMPLER_ARG)
+PASSED_ON=(AGENT AGENT_MODEL_URL AGENT_MODEL AGENT_MODEL_KEY AGENT_HTTP_SECRET AGENT_KIND AGENT_TIMEOUT SESSION_IDLE
+    STALE_AFTER LINQ_REPLY_VIA LINQ_TYPING LINQ_READ_RECEIPTS LOG_LEVEL OTEL_EXPORTER_OTLP_ENDPOINT
+    OTEL_EXPORTER_OTLP_HEADERS OTEL_EXPORTER_OTLP_CERTIFICATE OTEL_RESOURCE_ATTRIBUTES OTEL_TRACES_SAMPLER
+    OTEL_TRACES_SAMPLER_ARG)
 
 PORT_NAMES=(amqp management broker-metrics dist epmd redis simulator apns ingress registry
     ingress-admin agent-admin linq-sender-admin apns-pusher-admin token-registry-admin)
@@ -83,7 +84,8 @@ write_all_settings() {
     write_service agent "$redis" "${keys[@]}" DATABASE_URL="$(database_url agent)" \
         METRICS_LISTEN="127.0.0.1:${PORT[agent-admin]}"
     write_service ingress "${keys[@]}" HTTP_LISTEN="127.0.0.1:${PORT[ingress]}" \
-        LINQ_WEBHOOK_SECRETS_FILE="$secrets/webhook-secret" METRICS_LISTEN="127.0.0.1:${PORT[ingress-admin]}"
+        LINQ_WEBHOOK_SECRETS_FILE="$secrets/webhook-secret" EVENTS_WEBHOOK_SECRETS_FILE="$secrets/events-secret" \
+        METRICS_LISTEN="127.0.0.1:${PORT[ingress-admin]}"
 }
 
 # start_one NAME: a server or a service; the latter with what its settings file says now.

@@ -15,4 +15,15 @@ extension Settings {
     package mutating func duration(_ name: String, _ help: String, default fallback: String) -> Duration {
         optional(name, "\(help); 90s, 15m, 8h", default: fallback) { Duration($0) }
     }
+
+    /// A setting that is `on` or `off`.
+    package mutating func flag(_ name: String, _ help: String, default fallback: Bool) -> Bool {
+        optional(name, "\(help); on or off", default: fallback ? "on" : "off") { text in
+            switch text {
+            case "on": true
+            case "off": false
+            default: nil
+            }
+        }
+    }
 }

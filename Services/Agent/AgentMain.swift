@@ -33,9 +33,13 @@ struct AgentMain {
         try await lookups.start()
         let turn = Turn(
             agent: agent, rules: SessionRules(idle: settings.sessionIdle), staleAfter: settings.staleAfter,
-            partitions: settings.partitions)
+            partitions: settings.partitions, marksRead: settings.hints.marksRead)
+        let hints = ChatHints(choice: settings.hints, partitions: settings.partitions, clock: .system) {
+            // Nobody waits for a hint, and one that is lost is not missed.
+            broker.publisher.publish($0, exchange: Stage.replies.exchange, routingKey: $1) { _ in }
+        }
         let handler = EventHandler(
-            turn: turn, store: store, registry: lookups.client, publisher: broker.publisher,
+            turn: turn, hints: hints, store: store, registry: lookups.client, publisher: broker.publisher,
             partitions: settings.partitions, clock: .system, log: log, metrics: metrics)
         let job = StageJob<CloudEvent<InboundEvent>>(
             stage: .inbound, prefetch: 64,

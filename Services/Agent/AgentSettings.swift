@@ -17,6 +17,7 @@ struct AgentSettings: ServiceSettings {
     let sessionIdle: Duration
     let staleAfter: Duration
     let telemetry: TelemetrySettings
+    let hints: ChatHints.Choice
     let logLevel: Log.Level
 
     init(_ settings: inout Settings) {
@@ -34,6 +35,11 @@ struct AgentSettings: ServiceSettings {
         staleAfter = settings.duration(
             "STALE_AFTER", "after which a state that got no newer looks stale", default: "1h")
         telemetry = settings.telemetry(service: "agent")
+        hints = ChatHints.Choice(
+            marksRead: settings.flag(
+                "LINQ_READ_RECEIPTS", "whether texts are marked as read when they are taken", default: true),
+            showsTyping: settings.flag(
+                "LINQ_TYPING", "whether Linq shows typing while the agent takes longer than a second", default: true))
         logLevel = settings.logLevel()
         agent = AgentChoice.agent(&settings, log: Log(service: "agent", level: logLevel))
     }

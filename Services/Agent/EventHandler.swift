@@ -14,6 +14,7 @@ final class EventHandler: Sendable {
     private static let agentTries = 3
 
     private let turn: Turn
+    private let hints: ChatHints
     private let store: AgentStore
     private let registry: RegistryClient
     private let publisher: AMQPPublisher
@@ -25,10 +26,12 @@ final class EventHandler: Sendable {
     private let backoff = Backoff()
 
     init(
-        turn: Turn, store: AgentStore, registry: RegistryClient, publisher: AMQPPublisher, partitions: Int,
+        turn: Turn, hints: ChatHints, store: AgentStore, registry: RegistryClient, publisher: AMQPPublisher,
+        partitions: Int,
         clock: WallClock, log: Log, metrics: Metrics
     ) {
         self.turn = turn
+        self.hints = hints
         self.store = store
         self.registry = registry
         self.publisher = publisher
@@ -102,7 +105,7 @@ final class EventHandler: Sendable {
             let now = Timestamp(clock.now)
             let before = loaded.state ?? UserState(handle: event.data.handle)
             let input = Turn.Input(event: event, eventKey: keys[0], record: record, now: now)
-            let outcome = try await turn.take(input, before)
+            let outcome = try await hints.during(event) { try await turn.take(input, before) }
             let commit = AgentStore.Commit(
                 eventKeys: keys, version: loaded.version, handle: before.handle,
                 state: outcome.isGone ? nil : outcome.state, replaced: outcome.replaced,

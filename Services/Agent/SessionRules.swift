@@ -23,7 +23,9 @@ struct SessionRules: Sendable {
         let startedAt = current.map { max(now, $0.startedAt + .milliseconds(1)) } ?? now
         let session = UserState.Session(
             id: Self.id(startedAt: startedAt, eventKey: eventKey), startedAt: startedAt, lastActivityAt: now,
-            cardGeneration: 0, cardStartedAt: now, isOpen: true, isByIMessage: true)
+            cardGeneration: 0, cardStartedAt: now, isOpen: true,
+            // Until a text says otherwise, they write as they did last.
+            isByIMessage: current?.isByIMessage ?? true)
         return (session, true)
     }
 

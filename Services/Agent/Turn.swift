@@ -12,6 +12,8 @@ struct Turn: Sendable {
     /// How long a state may be trusted without a newer one, unless the agent says otherwise.
     let staleAfter: Duration
     let partitions: Int
+    /// Whether the first reply to a text marks it as read.
+    var marksRead = false
 
     /// How long an ended card stays on the Lock Screen.
     static let lingering = Duration.seconds(15 * 60)
@@ -47,6 +49,16 @@ struct Turn: Sendable {
         var description: String { "the agent failed: \(underlying)" }
     }
 
+    /// Whether an event opens a session where none is open, and counts as activity where one is.
+    enum Opening {
+        case always
+        /// The backend's events: only if the agent has something to show for one.
+        ///
+        /// A delivery that leaves may start a card; a sync in the night need not light a phone up.
+        case ifShown
+        case never
+    }
+
     /// One event on its way through the turn.
     struct Input: Sendable {
         let event: CloudEvent<InboundEvent>
@@ -67,22 +79,26 @@ struct Turn: Sendable {
         switch input.event.data.content {
         case .message(let message):
             var state = state
-            state.lastChat = message.chat
-            state.lastSender = message.sender
+            // What no text has asked for goes to the user alone, never to a group that they happened to write in.
+            if !message.chat.isGroup {
+                state.lastChat = message.chat
+                state.lastSender = message.sender
+            }
             let isTalk = !message.isReconciled && !message.chat.isGroup
             return try await respond(
-                to: .message(message), input, state, opensSession: isTalk, byIMessage: message.service == .iMessage,
+                to: .message(message), input, state, opensSession: isTalk ? .always : .never,
+                byIMessage: message.service == .iMessage,
                 repliesIn: message.isReconciled ? nil : message.chat, receivedAt: message.receivedAt)
         case .reaction(let reaction):
             return try await respond(
-                to: .reaction(reaction), input, state, opensSession: false, repliesIn: reaction.chat,
+                to: .reaction(reaction), input, state, opensSession: .never, repliesIn: reaction.chat,
                 receivedAt: reaction.receivedAt)
         case .edit(let edit):
             return try await respond(
-                to: .edit(edit), input, state, opensSession: false, repliesIn: edit.chat, receivedAt: edit.receivedAt)
+                to: .edit(edit), input, state, opensSession: .never, repliesIn: edit.chat, receivedAt: edit.receivedAt)
         case .custom(let custom):
             return try await respond(
-                to: .custom(custom), input, state, opensSession: true, repliesIn: state.lastChat,
+                to: .custom(custom), input, state, opensSession: .ifShown, repliesIn: state.lastChat,
                 receivedAt: custom.receivedAt)
         case .sessionDue(let due): return try await sessionDue(due, input, state)
         case .islandReachable(let reachable): return try showAgain(reachable, input, state)
@@ -107,18 +123,21 @@ struct Turn: Sendable {
     }
 
     private func respond(
-        to event: AgentEvent, _ input: Input, _ before: UserState, opensSession: Bool, byIMessage: Bool? = nil,
+        to event: AgentEvent, _ input: Input, _ before: UserState, opensSession: Opening, byIMessage: Bool? = nil,
         repliesIn chat: Chat?, receivedAt: Timestamp
     ) async throws -> Outcome {
         var state = before
         var (session, isNew) = rules.session(state.session, at: input.now, eventKey: input.eventKey)
         if let byIMessage { session.isByIMessage = byIMessage }
-        if opensSession { state.session = session }
-        let answer = try await ask(event, input, state, session, isNew: isNew && opensSession)
+        if opensSession == .always { state.session = session }
+        let answer = try await ask(event, input, state, session, isNew: isNew && opensSession != .never)
+        if opensSession == .ifShown, case .show = answer.response.island { state.session = session }
         state.model = answer.model.map { String(decoding: $0, as: UTF8.self) } ?? state.model
         var outcome = Outcome(state: state, refusal: answer.refusal)
         if let chat {
-            outcome.outgoing = try replies(answer.response.replies, in: chat, input, state, receivedAt)
+            outcome.outgoing = try replies(
+                answer.response.replies, in: chat, input, state, receivedAt,
+                marksRead: marksRead && ChatHints.marksRead(input.event.data.content))
         }
         // A group's text is not a session with the user, and an old card is not brought back by a reaction.
         guard state.session?.isOpen == true, !(chat?.isGroup ?? false) else {
@@ -136,7 +155,7 @@ struct Turn: Sendable {
             eventID: input.event.id,
             now: input.now.date,
             user: AgentUser(
-                handle: state.lastSender ?? state.handle, id: input.record.userID,
+                handle: input.event.data.sender ?? state.lastSender ?? state.handle, id: input.record.userID,
                 timeZone: input.record.timeZone.flatMap(TimeZone.init(identifier:)),
                 locale: input.record.locale.map(Locale.init(identifier:))),
             session: AgentSession(id: session.id, isNew: isNew, startedAt: session.startedAt.date),
@@ -150,33 +169,25 @@ struct Turn: Sendable {
 
     /// The replies as Linq takes them: a link is a message of its own.
     private func replies(
-        _ replies: [AgentReply], in chat: Chat, _ input: Input, _ state: UserState, _ receivedAt: Timestamp
+        _ replies: [AgentReply], in chat: Chat, _ input: Input, _ state: UserState, _ receivedAt: Timestamp,
+        marksRead: Bool = false
     ) throws -> [Outgoing] {
         let messages = replies.flatMap { reply -> [(AgentReply, MessagePart)] in
-            let texts = Self.split(reply.text).map { (reply, MessagePart(type: "text", value: $0)) }
+            let texts = ReplyText.split(reply.text).map { (reply, MessagePart(type: "text", value: $0)) }
             return texts + (reply.link.map { [(reply, MessagePart(type: "link", value: $0))] } ?? [])
         }
         return try messages.enumerated().map { index, message in
             let id = Outgoing.id(input.eventKey, index)
             let request = ReplyRequest(
-                chat: chat, to: state.lastSender ?? state.handle, idempotencyKey: id, parts: [message.1],
+                chat: chat, to: input.event.data.sender ?? state.lastSender ?? state.handle, idempotencyKey: id,
+                parts: [message.1],
                 replyTo: message.0.replyTo, effect: message.1.type == "text" ? message.0.effect : nil,
-                receivedAt: receivedAt, expiresAt: input.now + Self.replyLife)
+                receivedAt: receivedAt, expiresAt: input.now + Self.replyLife,
+                marksRead: marksRead && index == 0 ? true : nil)
             return try Outgoing(
                 request, type: ReplyRequest.type, id: id, to: .replies, key: chat.id, partitions: partitions,
                 time: input.now, traceparent: input.event.traceparent)
         }
-    }
-
-    /// A text in pieces of the length that Linq takes, 10,000 characters; nothing of an empty one.
-    static func split(_ text: String) -> [String] {
-        var rest = Substring(text)
-        var pieces: [String] = []
-        while !rest.isEmpty {
-            pieces.append(String(rest.prefix(10_000)))
-            rest = rest.dropFirst(10_000)
-        }
-        return pieces
     }
 
     private func move(
@@ -314,5 +325,17 @@ struct Turn: Sendable {
         let timestamp = max(now.secondsSince1970, (state.lastTimestamps[type] ?? 0) + 1)
         state.lastTimestamps[type] = timestamp
         return timestamp
+    }
+}
+
+extension InboundEvent {
+    /// Whom it comes from; `nil` for what no person did.
+    fileprivate var sender: String? {
+        switch content {
+        case .message(let message): message.sender
+        case .reaction(let reaction): reaction.sender
+        case .edit(let edit): edit.sender
+        case .custom, .sessionDue, .islandReachable, .identityChanged, .stateMoved: nil
+        }
     }
 }

@@ -12,6 +12,8 @@ struct IngressSettings: ServiceSettings {
     let metricsListen: ListenAddress
     let secrets: [WebhookSecret]
     let telemetry: TelemetrySettings
+    /// Empty: no events are taken.
+    let eventSecrets: [WebhookSecret]
     let logLevel: Log.Level
 
     init(_ settings: inout Settings) {
@@ -25,6 +27,11 @@ struct IngressSettings: ServiceSettings {
             "LINQ_WEBHOOK_SECRETS", "the webhook subscriptions' secrets (whsec_…), comma-separated, newest first",
             placeholder: [], WebhookSecret.list)
         telemetry = settings.telemetry(service: "ingress")
+        eventSecrets =
+            settings.absent(
+                "EVENTS_WEBHOOK_SECRETS",
+                "what your own backend signs its events with (whsec_…), comma-separated; without it none are taken",
+                WebhookSecret.list) ?? []
         logLevel = settings.logLevel()
     }
 }

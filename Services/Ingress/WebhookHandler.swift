@@ -21,7 +21,7 @@ final class WebhookHandler: Sendable {
     private let clock: WallClock
     private let log: Log
     private let metrics: Metrics
-    private let tracer: Tracer?
+    private let trace: RequestTrace
     private let events: Counter
     private let unreadable: Counter
     private let forged: Counter
@@ -32,7 +32,7 @@ final class WebhookHandler: Sendable {
         secrets: [WebhookSecret], publisher: AMQPPublisher, partitions: Int, clock: WallClock, log: Log,
         metrics: Metrics, tracer: Tracer? = nil
     ) {
-        self.tracer = tracer
+        trace = RequestTrace(path: Self.path, tracer: tracer)
         signature = WebhookSignature(secrets: secrets)
         self.publisher = publisher
         self.partitions = partitions
@@ -48,9 +48,11 @@ final class WebhookHandler: Sendable {
     }
 
     func handle(_ request: HTTPRequest, _ responder: HTTPResponder) {
-        let began = tracer == nil ? nil : SpanTime.now
+        let began = trace.now
         guard request.path == Self.path else {
-            return responder.respond(.problem(404, title: "Not found", detail: "webhooks come to \(Self.path)"))
+            return responder.respond(
+                .problem(
+                    404, title: "Not found", detail: "webhooks come to \(Self.path), events to \(EventsHandler.path)"))
         }
         guard request.method == "POST" else {
             return responder.respond(.problem(405, title: "Method not allowed", detail: "webhooks are POSTed"))
@@ -77,36 +79,13 @@ final class WebhookHandler: Sendable {
             responder.respond(HTTPResponse(status: 200, headers: [], body: []))
         case .unreadable(let reason):
             unreadable.increment()
-            traced(nil, began, responder) { _, respond in
+            trace.run(nil, began, responder) { _, respond in
                 log.error("webhook not understood, parked whole", ["reason": reason])
                 park(request.body, id: webhookID, reason: reason, at: receivedAt, respond)
             }
         case .event(let id, let traceID, let event):
-            traced(traceID, began, responder) { trace, respond in
+            trace.run(traceID, began, responder) { trace, respond in
                 publish(event, id: id, traceparent: trace.context.traceparent, at: receivedAt, respond)
-            }
-        }
-    }
-
-    /// Does the work under a trace, Linq's own where its id is one, and a span that ends with the answer.
-    private func traced(
-        _ traceID: String?, _ began: SpanTime?, _ responder: HTTPResponder,
-        _ work: (Trace, @escaping @Sendable (HTTPResponse) -> Void) -> Void
-    ) {
-        let trace = Trace.begin(traceID: traceID, tracer: tracer)
-        let span = trace.span(
-            "POST \(Self.path)", .server,
-            [
-                "http.request.method": "POST", "http.route": .text(Self.path), "url.path": .text(Self.path),
-                "url.scheme": "http",
-            ], start: began)
-        let inner = span?.trace ?? trace
-        Trace.$current.withValue(inner) {
-            work(inner) { response in
-                span?.end(
-                    ["http.response.status_code": .integer(response.status)],
-                    error: response.status >= 500 ? "\(response.status)" : nil)
-                responder.respond(response)
             }
         }
     }

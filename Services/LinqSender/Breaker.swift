@@ -39,6 +39,9 @@ final class Breaker: Sendable {
         }
     }
 
+    /// Whether nothing gets through at the moment: then there is no point in what nobody waits for.
+    var isOpen: Bool { state.withLock { $0.openUntil != nil } }
+
     /// Linq has answered.
     func succeeded() { state.withLock { $0 = State() } }
 

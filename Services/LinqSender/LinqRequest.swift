@@ -59,6 +59,20 @@ struct LinqRequest: Sendable {
         isToChat(reply) ? "/v3/chats/{chatId}/messages" : "/v3/messages"
     }
 
+    /// The request that shows a hint; `nil` for a kind that this build does not know.
+    func make(_ hint: ChatHint) -> HTTPClientRequest? {
+        let call: (method: String, path: String)
+        switch hint.kind {
+        case .read: call = ("POST", "read")
+        case .typing: call = ("POST", "typing")
+        case .typingStopped: call = ("DELETE", "typing")
+        default: return nil
+        }
+        return HTTPClientRequest(
+            call.method, "\(baseURL)/v3/chats/\(Self.escaped(hint.chat.id))/\(call.path)",
+            headers: [(name: "Authorization", value: "Bearer \(token.reveal())")], body: [])
+    }
+
     private static func escaped(_ segment: String) -> String {
         segment.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(CharacterSet(charactersIn: "-_.~")))
             ?? ""

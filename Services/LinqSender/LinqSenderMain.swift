@@ -23,19 +23,20 @@ struct LinqSenderMain {
             broker.reasonsNotReady
         }
         try await broker.start()
-        let client = HTTPClient(userAgent: "isthmus", log: log)
+        // Read marks and typing have connections of their own, so that no reply waits for one of theirs.
+        let client = HTTPClient(maxConnectionsPerHost: 64 + HintSender.most, userAgent: "isthmus", log: log)
         let sender = ReplySender(
             client: client,
             request: LinqRequest(baseURL: settings.linqURL, token: settings.linqToken, replyVia: settings.replyVia),
             clock: .system, log: log, metrics: metrics)
-        let job = StageJob<CloudEvent<ReplyRequest>>(
+        let job = StageJob<CloudEvent<ChatMessage>>(
             stage: .replies, prefetch: 64,
             decode: { body in
-                let event = try CloudEvent<ReplyRequest>(decoding: body)
+                let event = try CloudEvent<ChatMessage>(decoding: body)
                 return (event.data.chat.id, event)
             }, handle: sender.handle)
         let worker = StageWorker(
-            job, partitions: settings.partitions, instance: StageWorker<CloudEvent<ReplyRequest>>.instanceName(),
+            job, partitions: settings.partitions, instance: StageWorker<CloudEvent<ChatMessage>>.instanceName(),
             consumer: broker.consumer, publisher: broker.publisher, log: log, metrics: metrics,
             tracer: spans?.tracer)
         await worker.serve(until: signals, grace: .seconds(20))

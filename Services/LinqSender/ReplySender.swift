@@ -24,6 +24,7 @@ final class ReplySender: Sendable {
     private let clock: WallClock
     private let log: Log
     private let metrics: Metrics
+    private let hints: HintSender
     private let pacing = PairPacing()
     private let breaker = Breaker()
     private let backoff = Backoff(base: .seconds(1), cap: .seconds(30))
@@ -39,6 +40,7 @@ final class ReplySender: Sendable {
         self.clock = clock
         self.log = log
         self.metrics = metrics
+        hints = HintSender(client: client, request: request, clock: clock, metrics: metrics)
         accepted = metrics.counter("isthmus_replies_accepted_total", "Replies that Linq has accepted.")
         optedOut = metrics.counter(
             "isthmus_replies_opted_out_total", "Replies not delivered because the recipient has opted out.")
@@ -50,8 +52,20 @@ final class ReplySender: Sendable {
             "isthmus_webhook_to_reply_seconds", "From the webhook's arrival until Linq accepted the reply.")
     }
 
-    func handle(_ item: StageItem<CloudEvent<ReplyRequest>>) async -> Verdict {
-        let reply = item.event.data
+    func handle(_ item: StageItem<CloudEvent<ChatMessage>>) async -> Verdict {
+        switch item.event.data {
+        case .reply(let reply): return await send(reply, item)
+        case .hint(let hint):
+            hints.show(hint, isLinqDown: breaker.isOpen)
+            return .done
+        }
+    }
+
+    private func send(_ reply: ReplyRequest, _ item: StageItem<CloudEvent<ChatMessage>>) async -> Verdict {
+        if reply.marksRead == true {
+            let hint = ChatHint(chat: reply.chat, kind: .read, expiresAt: reply.expiresAt)
+            hints.show(hint, isLinqDown: breaker.isOpen)
+        }
         let message: HTTPClientRequest
         do { message = try request.make(reply) } catch { return .park(reason: "cannot be encoded: \(error)") }
         let began = monotonicSeconds()
@@ -76,6 +90,7 @@ final class ReplySender: Sendable {
             }
             isPaced = false
             let pause: Duration?
+            hints.messageGoes(to: reply.chat.id)
             switch await send(message, to: reply, resendCount: failures) {
             case .accepted:
                 accepted.increment()

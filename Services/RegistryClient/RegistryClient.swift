@@ -38,9 +38,17 @@ package final class RegistryClient: Sendable {
         clock: WallClock = .system
     ) {
         self.init(
-            cache: cache.map { RegistryCache(redis: $0, keys: keys, metrics: metrics) }, log: log, metrics: metrics,
-            clock: clock
-        ) { message throws(PublishError) in
+            requester: requester, cache: cache.map { RegistryCache(redis: $0, keys: keys, metrics: metrics) }, log: log,
+            metrics: metrics, clock: clock)
+    }
+
+    /// - Parameters:
+    ///   - requester: Started and closed by its owner.
+    ///   - cache: `nil` goes to the registry each time.
+    convenience init(
+        requester: AMQPRequester, cache: RegistryCache?, log: Log, metrics: Metrics, clock: WallClock = .system
+    ) {
+        self.init(cache: cache, log: log, metrics: metrics, clock: clock) { message throws(PublishError) in
             try await requester.request(
                 message, exchange: Topology.registryExchange, routingKey: Topology.lookupRoutingKey,
                 within: Self.answerTimeout)
@@ -79,6 +87,20 @@ package final class RegistryClient: Sendable {
     /// Like `lookup(_:)`, past the cache: for when something else said that the cached answer is not true any more.
     package func lookup(fresh handle: String) async throws(RegistryUnavailable) -> RegistryRecord {
         try await flights.join(handle) { await self.fetch(handle) }
+    }
+
+    /// What the registry knows of a user of the customer's, by their id; past the cache, which goes by handles.
+    package func lookup(user userID: String) async throws(RegistryUnavailable) -> RegistryRecord {
+        try await flights.join("user\0" + userID) {
+            do throws(RegistryUnavailable) {
+                let answer: CloudEvent<RegistryRecord> = try await self.question(
+                    UUID().uuidString, RegistryUserLookup.type, RegistryUserLookup(userID: userID))
+                return .success(answer.data)
+            } catch {
+                self.figures.unavailable.increment()
+                return .failure(error)
+            }
+        }
     }
 
     /// Asks for leave to start a card.

@@ -13,12 +13,28 @@ package struct RegistryConnection: Sendable {
         _ endpoint: AMQPEndpoint, redisURL: Secret<String>?, keys: CacheKeys, service: String, log: Log,
         metrics: Metrics
     ) throws {
-        requester = AMQPRequester(
-            endpoint, name: "\(service)/request",
-            requires: [.exchange(Topology.registryExchange), .queue(Topology.lookupQueue)], log: log, metrics: metrics)
+        requester = Self.requester(endpoint, service, log, metrics)
         cache = try redisURL.map { try RedisClient(url: $0.reveal(), log: log, metrics: metrics) }
         client = RegistryClient(requester: requester, cache: cache, keys: keys, log: log, metrics: metrics)
     }
+
+    /// Without Redis, for who asks rarely.
+    package init(_ endpoint: AMQPEndpoint, service: String, log: Log, metrics: Metrics) {
+        requester = Self.requester(endpoint, service, log, metrics)
+        cache = nil
+        client = RegistryClient(requester: requester, cache: nil, log: log, metrics: metrics)
+    }
+
+    private static func requester(
+        _ endpoint: AMQPEndpoint, _ service: String, _ log: Log, _ metrics: Metrics
+    ) -> AMQPRequester {
+        AMQPRequester(
+            endpoint, name: "\(service)/request",
+            requires: [.exchange(Topology.registryExchange), .queue(Topology.lookupQueue)], log: log, metrics: metrics)
+    }
+
+    /// Begins to connect and waits for nothing: for who can do most of its work without the registry.
+    package func startInBackground() { requester.start() }
 
     /// Connects to the broker.
     ///

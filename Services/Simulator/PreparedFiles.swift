@@ -22,6 +22,7 @@ enum PreparedFiles {
         }
         try writeNew("apns-key.p8", directory) { try ES256PrivateKey.generate().pem }
         try writeNew("webhook-secret", directory) { "whsec_" + base64(32) }
+        try writeNew("events-secret", directory) { "whsec_" + base64(32) }
         try writeNew("agent-http-secret", directory) { "whsec_" + base64(32) }
         try writeNew("data-key", directory) { "local-1:" + base64(32) }
         try writeNew("hash-key", directory) { base64(32) }

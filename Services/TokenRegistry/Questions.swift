@@ -35,6 +35,10 @@ struct Questions: Sendable {
             let record = try await store.record(of: question.data.handle)
             figures.lookup(record)
             return (RegistryLookup.answerType, try envelope(RegistryLookup.answerType, record))
+        case RegistryUserLookup.type:
+            let question = try CloudEvent<RegistryUserLookup>(decoding: message.body)
+            let record = try await store.user(question.data.userID)?.record ?? .unknown("")
+            return (RegistryLookup.answerType, try envelope(RegistryLookup.answerType, record))
         case RegistryStart.type:
             let question = try CloudEvent<RegistryStart>(decoding: message.body)
             let answer = try await decide(question.data, request: question.id)

@@ -25,7 +25,10 @@ public struct BrokerUser: Sendable, Equatable {
 
     /// All of them, the services first.
     public static let all = [
-        BrokerUser("ingress", write: [Stage.inbound.exchange, Topology.parkedExchange].map(literally)),
+        // It asks the registry whose a user id is, for events of the backend.
+        BrokerUser(
+            "ingress",
+            write: [Stage.inbound.exchange, Topology.parkedExchange, Topology.registryExchange].map(literally)),
         worker(
             "agent", of: .inbound,
             publishes: Stage.allCases.map(\.exchange) + [Topology.registryExchange]),

@@ -8,6 +8,16 @@ public struct RegistryLookup: Sendable, Equatable, Codable {
     public init(handle: String) { self.handle = handle }
 }
 
+/// Asks the registry about a user of the customer's by their id; answered with a `RegistryRecord`, one without a
+/// `userID` if there is no such user.
+public struct RegistryUserLookup: Sendable, Equatable, Codable {
+    public static let type = "isthmus.registry.user-lookup.v1"
+
+    public let userID: String
+
+    public init(userID: String) { self.userID = userID }
+}
+
 /// Asks the registry for leave to start one card; answered with a `RegistryStartAnswer`.
 ///
 /// The registry grants it once for each device, kind, session and generation, and has stored that before it answers.
@@ -173,6 +183,13 @@ extension RegistryLookup: WirePayload {
     public static func decode(type: String, from decoder: any Decoder) throws -> RegistryLookup {
         guard type == Self.type else { throw UnsupportedWireType(type: type) }
         return try RegistryLookup(from: decoder)
+    }
+}
+
+extension RegistryUserLookup: WirePayload {
+    public static func decode(type: String, from decoder: any Decoder) throws -> RegistryUserLookup {
+        guard type == Self.type else { throw UnsupportedWireType(type: type) }
+        return try RegistryUserLookup(from: decoder)
     }
 }
 

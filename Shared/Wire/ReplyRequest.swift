@@ -16,6 +16,8 @@ public struct ReplyRequest: Sendable, Equatable, Codable {
     public let receivedAt: Timestamp?
     /// After this it is parked instead of sent.
     public let expiresAt: Timestamp
+    /// Whether the chat is to be marked as read, best effort: the text that this answers was taken; absent otherwise.
+    public let marksRead: Bool?
 
     public struct Effect: Sendable, Equatable, Codable {
         /// "screen" or "bubble".
@@ -30,7 +32,7 @@ public struct ReplyRequest: Sendable, Equatable, Codable {
 
     public init(
         chat: Chat, to: String, idempotencyKey: String, parts: [MessagePart], replyTo: String? = nil,
-        effect: Effect? = nil, receivedAt: Timestamp?, expiresAt: Timestamp
+        effect: Effect? = nil, receivedAt: Timestamp?, expiresAt: Timestamp, marksRead: Bool? = nil
     ) {
         self.chat = chat
         self.to = to
@@ -40,6 +42,7 @@ public struct ReplyRequest: Sendable, Equatable, Codable {
         self.effect = effect
         self.receivedAt = receivedAt
         self.expiresAt = expiresAt
+        self.marksRead = marksRead
     }
 }
 

@@ -48,6 +48,7 @@ struct KindsAgentTests {
                 .text("cancel", "There is nothing that could still be cancelled.", ["status": .string("preparing")]),
                 .event("order", #"{"status":"ready"}"#, ["status": .string("ready")], alert: "Your order is ready"),
                 .event("order", #"{"status":"eaten"}"#, nil),
+                .event("left_kitchen", "{}", ["status": .string("ready")]),
                 .event("weather", "{}", nil),
                 .text(
                     "3 waters", "Added 3 × Water. That makes $7.50.",

@@ -255,10 +255,100 @@ import Testing
         #expect(first.outgoing.isEmpty && first.state.session == nil && first.state.model != nil)
     }
 
-    @Test func `a text beyond Linq's length goes out in pieces`() {
-        #expect(Turn.split("").isEmpty)
-        #expect(Turn.split(String(repeating: "a", count: 10_000)).count == 1)
-        #expect(Turn.split(String(repeating: "ä", count: 25_000)).map(\.count) == [10_000, 10_000, 5_000])
+    private func posted(_ name: String, _ payload: String) -> InboundEvent.Content {
+        .custom(CustomEvent(name: name, payload: payload, receivedAt: at(0)))
+    }
+
+    private func turn(_ agent: AnyAgent, marksRead: Bool = false) -> Turn {
+        Turn(
+            agent: agent, rules: SessionRules(idle: .seconds(1800)), staleAfter: .seconds(3600), partitions: 16,
+            marksRead: marksRead)
+    }
+
+    @Test func `an event of the backend opens a session if the agent shows something for it`() async throws {
+        let turn = turn(AnyAgent(DeliveryAgent()))
+        func take(_ content: InboundEvent.Content, _ state: UserState, at seconds: Double) async throws -> Turn.Outcome
+        {
+            let event = InboundEvent(handle: "+12025559876", content: content)
+            let envelope = CloudEvent(
+                id: "\(seconds)", source: "events", type: event.type, time: at(seconds), traceparent: nil, data: event)
+            return try await turn.take(
+                Turn.Input(event: envelope, eventKey: "events/\(seconds)", record: known, now: at(seconds)), state)
+        }
+        let other = try await take(posted("weather", "{}"), UserState(handle: "+12025559876"), at: 0)
+        #expect(other.outgoing.isEmpty && other.state.session == nil)
+        let left = try await take(
+            posted("delivery", #"{"merchant":"Mario's","phase":"enRoute"}"#), other.state, at: 10)
+        #expect(left.state.session?.isOpen == true && left.state.session?.startedAt == at(10))
+        guard case .show? = try islands(left).first?.desired else { return #expect(Bool(false), "not shown") }
+        // What is shown counts as activity, and what is not does not.
+        let moved = try await take(posted("delivery", #"{"progress":0.5}"#), left.state, at: 1700)
+        #expect(moved.state.session?.id == left.state.session?.id)
+        #expect(moved.state.session?.lastActivityAt == at(1700))
+        let rain = try await take(posted("weather", "{}"), moved.state, at: 1800)
+        #expect(rain.outgoing.isEmpty && rain.state.session?.lastActivityAt == at(1700))
+    }
+
+    @Test func `a sync of the coach's moves a card that is up, and starts none`() async throws {
+        let night = try await take(posted("meal", #"{"calories":320,"label":"Soup"}"#), nil, at: 0)
+        #expect(night.outgoing.isEmpty && night.state.session == nil && night.state.model != nil)
+        let text = try await take(message("600 kcal"), night.state, at: 10)
+        #expect(try contentState(try #require(try islands(text).first))?.calories == 920)
+        let lunch = try await take(posted("meal", #"{"calories":100}"#), text.state, at: 20)
+        #expect(try contentState(try #require(try islands(lunch).first))?.calories == 1020)
+        #expect(try replies(lunch).isEmpty)
+    }
+
+    @Test func `what an event says goes to the user alone, and nothing is shown to who writes by SMS`() async throws {
+        var state = try await take(message("600 kcal", service: .sms), nil, at: 0).state
+        let group = InboundMessage(
+            messageID: "g", chat: Chat(id: "group", isGroup: true), sender: "sam@example.com", service: .iMessage,
+            parts: [MessagePart(type: "text", value: "hi")], mentionsLine: true, receivedAt: at(1))
+        let asked = try await take(.message(group), state, at: 1)
+        #expect(try replies(asked).map(\.chat.id) == ["group"])
+        state = asked.state
+        #expect(state.lastChat?.id == "chat-1" && state.lastSender == "+12025559876")
+        state.session?.isOpen = false
+        let event = InboundEvent(handle: "+12025559876", content: posted("hello", "{}"))
+        let envelope = CloudEvent(
+            id: "e", source: "events", type: event.type, time: at(9000), traceparent: nil, data: event)
+        let outcome = try await turn(AnyAgent(TalkingAgent())).take(
+            Turn.Input(event: envelope, eventKey: "events/e", record: known, now: at(9000)), state)
+        let said = try #require(try replies(outcome).first)
+        #expect(said.chat.id == "chat-1" && said.to == "+12025559876" && said.marksRead == nil)
+        #expect(try islands(outcome).isEmpty && outcome.withoutIsland == .notIMessage)
+    }
+
+    @Test func `the first reply to a text marks it as read, if that is wanted and can be seen`() async throws {
+        func marks(_ content: InboundEvent.Content, _ isWanted: Bool = true) async throws -> [Bool?] {
+            let event = InboundEvent(handle: "+12025559876", content: content)
+            let envelope = CloudEvent(
+                id: "e", source: "linq", type: event.type, time: at(0), traceparent: nil, data: event)
+            let outcome = try await turn(AnyAgent(TalkingAgent()), marksRead: isWanted).take(
+                Turn.Input(event: envelope, eventKey: "linq/e", record: known, now: at(0)),
+                UserState(handle: "+12025559876"))
+            return try replies(outcome).map(\.marksRead)
+        }
+        #expect(try await marks(message("hi")) == [true, nil, nil])
+        #expect(try await marks(message("hi"), false) == [nil, nil, nil])
+        #expect(try await marks(message("hi", service: .sms)) == [nil, nil, nil])
+        #expect(try await marks(message("hi", group: true)) == [nil, nil, nil])
+    }
+
+    @Test func `a reply's link is a message of its own after the text, and effect and thread go along`() async throws {
+        let event = InboundEvent(handle: "+12025559876", content: message("hi"))
+        let envelope = CloudEvent(id: "e", source: "linq", type: event.type, time: at(0), traceparent: nil, data: event)
+        let outcome = try await turn(AnyAgent(TalkingAgent())).take(
+            Turn.Input(event: envelope, eventKey: "linq/e", record: known, now: at(0)),
+            UserState(handle: "+12025559876"))
+        let sent = try replies(outcome)
+        #expect(sent.map { $0.parts.map(\.type) } == [["text"], ["link"], ["text"]])
+        #expect(sent.map { $0.parts.first?.value } == ["one", "https://a.example", "two"])
+        let confetti = ReplyRequest.Effect(type: "screen", name: "confetti")
+        #expect(sent.map(\.effect) == [confetti, nil, nil])
+        #expect(sent.map(\.replyTo) == ["m-9", "m-9", nil])
+        #expect(Set(sent.map(\.idempotencyKey)).count == 3)
+        #expect(Set(outcome.outgoing.filter { $0.type == ReplyRequest.type }.map(\.routingKey)).count == 1)
     }
 
     @Test func `a copy is recognised by its event and by its text`() {
@@ -283,5 +373,23 @@ private struct EndingAgent: IslandAgent {
         guard case .message(let message) = event else { return AgentResponse() }
         let isEnd = message.text == "end"
         return AgentResponse(island: isEnd ? .end(CoachAttributes.example) : .show(CoachAttributes.example))
+    }
+}
+
+/// Says two things to whatever happens, and shows a state.
+private struct TalkingAgent: IslandAgent {
+    struct Model: Codable, Sendable {}
+
+    typealias Attributes = CoachAttributes
+
+    let initialModel = Model()
+
+    func respond(
+        to event: AgentEvent, model: inout Model, context: AgentContext
+    ) async throws -> AgentResponse<CoachAttributes.ContentState> {
+        let effect = ReplyRequest.Effect(type: "screen", name: "confetti")
+        return AgentResponse(
+            replies: [AgentReply("one", link: "https://a.example", effect: effect, replyTo: "m-9"), AgentReply("two")],
+            island: .show(CoachAttributes.example))
     }
 }

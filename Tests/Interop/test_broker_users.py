@@ -17,7 +17,7 @@ USERS = {
 }
 # What each may publish to and consume from, said a second time: by names, as people would say it.
 PUBLISHES = {
-    "ingress": {"inbound.v1", "parked.v1"},
+    "ingress": {"inbound.v1", "parked.v1", "registry.v1"},
     "agent": {"inbound.v1", "replies.v1", "islands.v1", "registry.v1", "parked.v1", "presence.v1.inbound"},
     "linq-sender": {"parked.v1", "presence.v1.replies"},
     "apns-pusher": {"registry.v1", "parked.v1", "presence.v1.islands"},

@@ -53,8 +53,15 @@ struct WireFixtureTests {
         let reply = ReplyRequest(
             chat: chat, to: handle, idempotencyKey: "evt-1.0", parts: [MessagePart(type: "text", value: "Got it!")],
             replyTo: "89e3566e", effect: ReplyRequest.Effect(type: "screen", name: "confetti"), receivedAt: time,
-            expiresAt: try #require(Timestamp("2026-02-05T20:31:13.736Z")))
+            expiresAt: try #require(Timestamp("2026-02-05T20:31:13.736Z")), marksRead: true)
         try check("reply", reply, type: ReplyRequest.type)
+        let hint = ChatHint(chat: chat, kind: .typing, expiresAt: time)
+        try check("chat-hint", hint, type: ChatHint.type)
+        // Both go through one stage.
+        let read = try ["reply", "chat-hint"].map {
+            try CloudEvent<ChatMessage>(decoding: Fixture.bytes("Wire/\($0).json")).data
+        }
+        #expect(read == [.reply(reply), .hint(hint)])
         let card = DesiredIsland.Card(
             contentState: #"{"calories":600}"#, staleDate: 1_770_323_473,
             alert: DesiredIsland.Alert(title: "Goal reached", body: "2,100 of 2,100 cal today", sound: "default"),
@@ -67,6 +74,7 @@ struct WireFixtureTests {
 
     @Test func `questions to the registry and its answers`() throws {
         try check("registry-lookup", RegistryLookup(handle: handle), type: RegistryLookup.type)
+        try check("registry-user-lookup", RegistryUserLookup(userID: "user-42"), type: RegistryUserLookup.type)
         try check("registry-record", record, type: RegistryLookup.answerType)
         try check("registry-record-unknown", RegistryRecord.unknown(handle), type: RegistryLookup.answerType)
         try check("registry-start", start, type: RegistryStart.type)
@@ -105,7 +113,7 @@ struct WireFixtureTests {
 
     @Test func `every type has a golden file`() throws {
         let types = try Set(Fixture.names(in: "Wire").map { try type(of: Fixture.bytes("Wire/\($0)")) })
-        #expect(types.count == 19)
+        #expect(types.count == 21)
     }
 
     @Test(arguments: [

@@ -27,6 +27,20 @@ import Testing
         }
     }
 
+    @Test func `a user is found by their id, with the handle that their state is kept under`() async throws {
+        try await Bench.with { bench in
+            let client = bench.client(nil) {}
+            #expect(try await client.lookup(user: "sam").userID == nil)
+            try await bench.registerSam()
+            let sam = try await client.lookup(user: "sam")
+            #expect(sam.userID == "sam" && sam.canonicalHandle == "+12025559876")
+            _ = try await bench.call("PUT", "/v1/users/kim/devices/p/start-token", startToken("bb"))
+            // Nobody can write to kim, and kim cannot write to us.
+            #expect(try await client.lookup(user: "kim").canonicalHandle == "")
+            #expect(try await client.lookup(user: "nobody").userID == nil)
+        }
+    }
+
     @Test func `who asks while a question is under way gets an answer from after their asking`() async throws {
         try await Bench.with { bench in
             try await bench.registerSam()

@@ -31,6 +31,8 @@ struct DeliveryAgent: TextAgent {
     static let usualMinutes = 30
     static let longestName = 40
 
+    let startsCardByEvent = true
+
     var initialModel: Model { Model() }
 
     func answer(_ text: String, _ model: inout Model, at now: Date) -> String? {

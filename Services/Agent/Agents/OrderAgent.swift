@@ -3,7 +3,7 @@ import Shared
 
 /// Takes an order by text, and shows what it comes to as it grows.
 ///
-/// The kitchen reports with the custom event "order": `{"status": "ready"}`.
+/// The kitchen reports with the custom event "order": `{"status": "ready"}`; "left_kitchen" says the same, without more.
 struct OrderAgent: TextAgent {
     typealias Attributes = OrderAttributes
 
@@ -24,6 +24,8 @@ struct OrderAgent: TextAgent {
     static let mostOfOne = 20
     /// The card has room for so many lines.
     static let shownItems = 4
+
+    let startsCardByEvent = true
 
     var initialModel: Model { Model() }
 
@@ -48,9 +50,10 @@ struct OrderAgent: TextAgent {
 
     func take(_ event: CustomEvent, _ model: inout Model, at now: Date) -> Bool {
         struct Report: Decodable { let status: OrderAttributes.Status }
-        guard let report = event.payload("order", as: Report.self), report.status != .unknown, !model.items.isEmpty
-        else { return false }
-        model.status = report.status
+        let reported =
+            event.name == "left_kitchen" ? .ready : event.payload("order", as: Report.self)?.status ?? .unknown
+        guard reported != .unknown, !model.items.isEmpty else { return false }
+        model.status = reported
         return true
     }
 

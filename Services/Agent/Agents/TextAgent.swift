@@ -14,11 +14,18 @@ protocol TextAgent: IslandAgent {
     /// What the Island shows; `nil` as long as there is nothing to show.
     func state(of model: Model, at now: Date) -> State?
 
+    /// Whether what the backend reports may start a card where no session is open.
+    ///
+    /// Who waits for something wants to see that it moves; who gets points need not be woken.
+    var startsCardByEvent: Bool { get }
+
     /// What lights the screen up when the Island moves from one state to the next.
     func milestone(from shown: State?, to state: State) -> DesiredIsland.Alert?
 }
 
 extension TextAgent {
+    var startsCardByEvent: Bool { false }
+
     func respond(
         to event: AgentEvent, model: inout Model, context: AgentContext
     ) async throws -> AgentResponse<State> {
@@ -32,7 +39,10 @@ extension TextAgent {
             let said = answer(text, &model, at: context.now)
             return response(said, model, context)
         case .custom(let event):
-            return take(event, &model, at: context.now) ? response(nil, model, context) : AgentResponse()
+            guard take(event, &model, at: context.now), startsCardByEvent || !context.session.isNew else {
+                return AgentResponse()
+            }
+            return response(nil, model, context)
         case .reaction, .edit: return AgentResponse()
         case .sessionEnding: return AgentResponse(island: .end(state(of: model, at: context.now)))
         }

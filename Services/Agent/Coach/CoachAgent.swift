@@ -32,7 +32,8 @@ package struct CoachAgent: IslandAgent {
         case .custom(let event):
             guard let meal = PostedMeal(event), model.hasRoom(for: 1) else { return AgentResponse() }
             model.append([MealReading.Meal(label: meal.label ?? "Meal", calories: meal.calories)], messageID: nil)
-            return response(nil, model, shown, context)
+            // A sync may come at any hour: it moves a card that is up, and lights none.
+            return context.session.isNew ? AgentResponse() : response(nil, model, shown, context)
         case .reaction:
             return AgentResponse()
         case .sessionEnding:
