@@ -77,6 +77,9 @@ let package = Package(
         .target(
             name: "RegistryClient", dependencies: ["AMQP", "Cache", "Crypto", "Runtime", "Shared"],
             path: "Services/RegistryClient", swiftSettings: strict),
+        .target(
+            name: "APNSClient", dependencies: ["Crypto", "HTTP2", "Runtime", "Shared"], path: "Services/APNSClient",
+            swiftSettings: strict),
         service("Ingress", ["AMQP", "Crypto", "HTTPServer", "RegistryClient", "Stage", "Telemetry"]),
         service(
             "Agent",
@@ -86,14 +89,17 @@ let package = Package(
             ]),
         service("LinqSender", ["AMQP", "HTTPClient", "HTTPServer", "Stage", "Telemetry"]),
         service(
-            "APNSPusher", ["AMQP", "Cache", "Crypto", "HTTP2", "HTTPServer", "RegistryClient", "Stage", "Telemetry"]),
+            "APNSPusher",
+            [
+                "AMQP", "APNSClient", "Cache", "Crypto", "HTTP2", "HTTPServer", "RegistryClient", "Stage", "Telemetry",
+            ]),
         service(
             "TokenRegistry", ["AMQP", "Cache", "Crypto", "Database", "HTTPServer", "RegistryClient", "Telemetry"],
             resources: [.embedInCode("OpenAPI")]),
         service(
             "Simulator", ["Crypto", "HTTP2", "HTTPClient", "HTTPServer"],
             resources: [.embedInCode("Page")]),
-        service("IslandCtl", []),
+        service("IslandCtl", ["AMQP", "APNSClient", "Cache", "Crypto", "Database", "HTTP2", "HTTPClient"]),
 
         .target(
             name: "TestSupport", dependencies: ["Runtime", "Shared"], path: "Tests/TestSupport", swiftSettings: strict),
@@ -114,7 +120,7 @@ let package = Package(
         tests("IslandCtlTests", ["IslandCtl", "Shared"]),
         tests("AgentTests", ["Agent", "Shared", "Database", "Crypto", "HTTPServer", "HTTPClient"]),
         tests("LinqSenderTests", ["LinqSender", "Shared", "HTTPClient", "HTTPServer"]),
-        tests("APNSPusherTests", ["APNSPusher", "Shared", "Crypto", "HTTP2"]),
+        tests("APNSPusherTests", ["APNSClient", "APNSPusher", "Shared", "Crypto", "HTTP2"]),
         tests(
             "TokenRegistryTests",
             ["TokenRegistry", "RegistryClient", "Shared", "AMQP", "Cache", "Crypto", "Database", "HTTPServer"]),
@@ -122,8 +128,8 @@ let package = Package(
         tests(
             "LifecycleTests",
             [
-                "Agent", "APNSPusher", "TokenRegistry", "RegistryClient", "Simulator", "Stage", "HTTP2", "Shared",
-                "Crypto",
+                "Agent", "APNSClient", "APNSPusher", "TokenRegistry", "RegistryClient", "Simulator", "Stage", "HTTP2",
+                "Shared", "Crypto",
             ]),
     ],
     swiftLanguageModes: [.v6]

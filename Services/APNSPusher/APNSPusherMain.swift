@@ -1,4 +1,5 @@
 import AMQP
+import APNSClient
 import Cache
 import HTTP2
 import HTTPServer

@@ -1,4 +1,5 @@
 import AMQP
+import APNSClient
 import Cache
 import Crypto
 import Foundation
@@ -59,47 +60,5 @@ struct APNSPusherSettings: ServiceSettings {
 
     private static func appleID(_ text: String) -> String? {
         text.utf8.count == 10 && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) } ? text : nil
-    }
-}
-
-/// Where Apple's two APNs are.
-struct APNSAddresses: Sendable, Equatable {
-    static let apple = "production=https://api.push.apple.com,sandbox=https://api.sandbox.push.apple.com"
-
-    struct Address: Sendable, Equatable {
-        let host: String
-        let port: UInt16
-    }
-
-    let production: Address
-    let sandbox: Address
-
-    /// Reads one URL for both or `production=URL,sandbox=URL`; only https, since the token is worth stealing.
-    init?(_ text: String) {
-        let parts = text.split(separator: ",").map { $0.split(separator: "=", maxSplits: 1).map(String.init) }
-        if parts.count == 1, parts[0].count == 1, let one = Self.address(parts[0][0]) {
-            (production, sandbox) = (one, one)
-            return
-        }
-        let named = Dictionary(parts.filter { $0.count == 2 }.map { ($0[0], $0[1]) }) { first, _ in first }
-        guard named.count == 2, let production = named["production"].flatMap(Self.address),
-            let sandbox = named["sandbox"].flatMap(Self.address)
-        else { return nil }
-        self.production = production
-        self.sandbox = sandbox
-    }
-
-    subscript(environment: APNSEnvironment) -> Address {
-        switch environment {
-        case .production: production
-        case .sandbox: sandbox
-        }
-    }
-
-    private static func address(_ text: String) -> Address? {
-        guard let url = URL(string: text), url.scheme == "https", let host = url.host(), !host.isEmpty,
-            let port = UInt16(exactly: url.port ?? 443)
-        else { return nil }
-        return Address(host: host, port: port)
     }
 }

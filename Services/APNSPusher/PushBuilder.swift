@@ -1,3 +1,4 @@
+import APNSClient
 import Shared
 
 /// Makes the pushes of a desired Island.

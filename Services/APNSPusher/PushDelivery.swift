@@ -1,3 +1,4 @@
+import APNSClient
 import HTTP2
 import Runtime
 import Shared

@@ -38,18 +38,21 @@ enum AgentChoice: Equatable {
 
     /// The agent that `AGENT` names, made from the settings that it needs; `nil` if a setting is wrong, which
     /// `settings` knows then.
-    static func agent(_ settings: inout Settings, log: Log) -> AnyAgent? {
+    static func agent(_ settings: inout Settings, log: Log) -> AnyAgent? { chosen(&settings, log: log).agent }
+
+    /// The same, and what can be looked at beforehand if the agent is elsewhere.
+    static func chosen(_ settings: inout Settings, log: Log) -> (agent: AnyAgent?, probe: AgentProbe?) {
         let choice = settings.optional("AGENT", "who answers: \(names)", default: "coach") { try AgentChoice($0) }
         let remote = RemoteAgentSettings(&settings)
         switch choice {
-        case .coach: return AnyAgent(CoachAgent())
-        case .order: return AnyAgent(OrderAgent())
-        case .delivery: return AnyAgent(DeliveryAgent())
-        case .balance: return AnyAgent(BalanceAgent())
-        case .checklist: return AnyAgent(ChecklistAgent())
-        case .template: return AnyAgent(TemplateAgent())
-        case .http(let url): return remote.httpAgent(url, &settings, log)
-        case .model: return remote.modelAgent(&settings, log)
+        case .coach: return (AnyAgent(CoachAgent()), nil)
+        case .order: return (AnyAgent(OrderAgent()), nil)
+        case .delivery: return (AnyAgent(DeliveryAgent()), nil)
+        case .balance: return (AnyAgent(BalanceAgent()), nil)
+        case .checklist: return (AnyAgent(ChecklistAgent()), nil)
+        case .template: return (AnyAgent(TemplateAgent()), nil)
+        case .http(let url): return (remote.httpAgent(url, &settings, log), .endpoint(url))
+        case .model: return (remote.modelAgent(&settings, log), remote.modelProbe)
         }
     }
 }
@@ -110,6 +113,11 @@ private struct RemoteAgentSettings {
             settings.reject("AGENT_KIND: \(error)")
             return nil
         }
+    }
+
+    var modelProbe: AgentProbe? {
+        guard let modelURL, let model else { return nil }
+        return .model(modelURL, model: model, key: modelKey)
     }
 
     private func endpoint(_ url: String, _ log: Log) -> AgentEndpoint {

@@ -100,6 +100,7 @@ struct AgentMain {
         let broker = connections(endpoint, settings, log, Metrics())
         do { try await broker.start(within: .seconds(10)) } catch { findings.append("RabbitMQ: \(error)") }
         await broker.close()
+        if let finding = await settings.probe?.finding(log) { findings.append(finding) }
         return findings
     }
 }

@@ -14,6 +14,8 @@ struct AgentSettings: ServiceSettings {
     let databaseURL: Secret<String>
     let metricsListen: ListenAddress
     let agent: AnyAgent?
+    /// What `--check` looks at if the agent is elsewhere.
+    let probe: AgentProbe?
     let sessionIdle: Duration
     let staleAfter: Duration
     let telemetry: TelemetrySettings
@@ -41,6 +43,6 @@ struct AgentSettings: ServiceSettings {
             showsTyping: settings.flag(
                 "LINQ_TYPING", "whether Linq shows typing while the agent takes longer than a second", default: true))
         logLevel = settings.logLevel()
-        agent = AgentChoice.agent(&settings, log: Log(service: "agent", level: logLevel))
+        (agent, probe) = AgentChoice.chosen(&settings, log: Log(service: "agent", level: logLevel))
     }
 }

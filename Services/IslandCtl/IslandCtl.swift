@@ -4,7 +4,7 @@ import Shared
 /// The commands, apart from the process that they run in.
 enum IslandCtl {
     struct Result: Equatable {
-        /// 0: well; 1: the state that was checked would not be shown; 2: the command was not understood.
+        /// 0: well; 1: the answer is no; 2: the command was not understood; 3: there was no answer.
         var status: Int32 = 0
         var output = ""
         var errors = ""
@@ -19,10 +19,30 @@ enum IslandCtl {
         islandctl topology [--partitions N] [--vhost NAME]
                                                the broker's exchanges and queues, as RabbitMQ definitions
         islandctl permissions [--vhost NAME]   what each service's user of the broker may do, likewise
+
+        islandctl push KIND --event start|update|end --token HEX [--state FILE]
+                                               one push to one token by hand; without a state, the kind's example
+                  [--key FILE.p8] [--key-id ID] [--team ID] [--bundle ID] [--environment production|sandbox]
+                  [--url URL] [--ca FILE]      … else as APNS_KEY_FILE, APNS_KEY_ID, APNS_TEAM_ID, APNS_BUNDLE_ID,
+                                               APNS_ENVIRONMENT, APNS_URL and APNS_CA_FILE have it
+                  [--priority 5|10] [--stale-after 1h] [--title TEXT] [--body TEXT]
+                  [--user ID] [--session ID]   of a start: what the card's attributes hold
+                  [--dismiss-after 15m]        of an end: when the card leaves the Lock Screen
+        islandctl linq list                    the account's webhook subscriptions
+        islandctl linq subscribe URL --secret-file FILE
+                                               subscribes URL, pinned to a version; the signing secret, which Linq shows
+                                               once, goes into FILE, a new one that its owner alone may read
+                  [--version 2026-02-03] [--events NAME,…] [--phone-numbers +1…,…]
+        islandctl linq delete ID               ends a subscription
+                                               (LINQ_API_TOKEN or LINQ_API_TOKEN_FILE; LINQ_API_URL or --url)
+        islandctl doctor                       whether all that the services' settings in the environment name is there
+                                               and lets us in: broker, Redis, database, Linq, Apple's key; changes nothing
         islandctl --help                       this text
 
         --json makes the answer of every command JSON. KIND is CoachAttributes, or coach for short.
-        check ends with status 1 if iOS would not show the state.
+
+        The status is 0 if all is well; 1 if the answer is no: iOS would not show the state, APNs or Linq refused, doctor
+        found something; 2 if the command or a setting was not understood; 3 if the far side gave no answer.
 
         """
 
@@ -32,6 +52,27 @@ enum IslandCtl {
     static func run(_ arguments: [String], read: (String) throws -> Data) -> Result {
         do {
             return try run(Arguments(arguments), read)
+        } catch {
+            return Result(status: 2, errors: "islandctl: \(error)\n")
+        }
+    }
+
+    /// Runs a command, also one that reaches out.
+    static func run(
+        _ words: [String], _ surroundings: Surroundings, read: @escaping (String) throws -> Data
+    ) async -> Result {
+        do {
+            let arguments = try Arguments(words)
+            switch arguments.command {
+            case "push": return try await PushCommand(arguments, surroundings, read: read).run()
+            case "linq": return try await LinqCommand(arguments, surroundings).run()
+            case "doctor": return try await Doctor(arguments, surroundings).run()
+            default: return try run(arguments, read)
+            }
+        } catch let error as Refused {
+            return Result(status: 1, errors: "islandctl: \(error)\n")
+        } catch let error as NoAnswer {
+            return Result(status: 3, errors: "islandctl: \(error)\n")
         } catch {
             return Result(status: 2, errors: "islandctl: \(error)\n")
         }
@@ -60,6 +101,7 @@ enum IslandCtl {
             try arguments.require(words: 0, options: ["--vhost"])
             let permissions = try BrokerUser.permissions(vhost: arguments.options["--vhost"] ?? "/")
             return Result(output: String(decoding: permissions, as: UTF8.self))
+        case "push", "linq", "doctor": throw UsageError("\(arguments.command ?? ""): cannot run without a network")
         case let other?: throw UsageError("unknown command \(other); see islandctl --help")
         }
     }
@@ -129,44 +171,5 @@ enum IslandCtl {
         return String(decoding: pretty, as: UTF8.self) + "\n"
     }
 
-    private static func line(_ value: AnyJSON) -> String { String(decoding: value.bytes, as: UTF8.self) + "\n" }
-}
-
-struct UsageError: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) { self.description = description }
-}
-
-/// A command, its words, and its options.
-struct Arguments {
-    let command: String?
-    var words: [String] = []
-    var options: [String: String] = [:]
-    var isJSON = false
-
-    init(_ arguments: [String]) throws(UsageError) {
-        var rest = arguments[...]
-        if rest.contains("--help") || rest.contains("-h") { rest = ["help"] }
-        var words: [String] = []
-        while let argument = rest.popFirst() {
-            if argument == "--json" {
-                isJSON = true
-            } else if argument.hasPrefix("--") {
-                guard let value = rest.popFirst() else { throw UsageError("\(argument) needs a value") }
-                options[argument] = value
-            } else {
-                words.append(argument)
-            }
-        }
-        command = words.first
-        self.words = Array(words.dropFirst())
-    }
-
-    func require(words count: Int, options known: Set<String>) throws(UsageError) {
-        if let other = options.keys.sorted().first(where: { !known.contains($0) }) {
-            throw UsageError("unknown option \(other)")
-        }
-        guard words.count == count else { throw UsageError("\(command ?? ""): see islandctl --help") }
-    }
+    static func line(_ value: AnyJSON) -> String { String(decoding: value.bytes, as: UTF8.self) + "\n" }
 }

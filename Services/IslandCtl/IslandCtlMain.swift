@@ -1,11 +1,12 @@
 import Foundation
 
-/// Islands, kinds and topology from the command line.
+/// Islands, kinds, subscriptions and the state of an installation from the command line.
 @main
 struct IslandCtlMain {
-    static func main() {
-        let result = IslandCtl.run(
-            Array(CommandLine.arguments.dropFirst()),
+    static func main() async {
+        signal(SIGPIPE, SIG_IGN)
+        let result = await IslandCtl.run(
+            Array(CommandLine.arguments.dropFirst()), .process,
             read: { path in
                 path == "-"
                     ? FileHandle.standardInput.readDataToEndOfFile()

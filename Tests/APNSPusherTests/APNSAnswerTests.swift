@@ -1,3 +1,4 @@
+import APNSClient
 import Crypto
 import Foundation
 import Runtime

@@ -1,3 +1,4 @@
+import APNSClient
 import Foundation
 import HTTP2
 import Shared
@@ -61,7 +62,7 @@ struct ModelAPNS {
 
     /// One request: its answer, and what it does.
     mutating func send(
-        _ request: APNSPusher.PushRequest, to environment: APNSEnvironment, fault: Fault?, at now: Timestamp
+        _ request: APNSClient.PushRequest, to environment: APNSEnvironment, fault: Fault?, at now: Timestamp
     ) -> Result {
         if let answer = refusal(fault, now) { return answer }
         let checked: Simulator.PushRequest

@@ -188,7 +188,8 @@ final class APNSEnd: Sendable {
         let checked = try PushRequest(
             method: request.method, path: request.path, headers: request.headers, body: request.body)
         switch phones.standing(of: checked.token) {
-        case .unknown: throw .badDeviceToken
+        // Whether the key may push to the topic is looked at before the token is.
+        case .unknown: throw checked.topic == topic ? .badDeviceToken : .topicDisallowed
         case .dead(let death, let since): throw .gone(death, since: since)
         case .alive(let environment) where environment != self.environment: throw .badDeviceToken
         case .alive: break

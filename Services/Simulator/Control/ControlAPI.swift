@@ -12,7 +12,7 @@ import Shared
 /// - `GET /control/state?user=`: everything about a handle or a user (`StateView`); `GET /events?user=` the same, live.
 /// - `GET`, `POST /control/users`: the users; a new one with handles and phones.
 /// - `POST /control/phones/{deviceID}/{event}`: dismiss, open, leave, force-quit, offline, online, reinstall,
-///   rotate-tokens, ios17, ios18, start.
+///   rotate-tokens, ios17, ios18, start; `GET /control/phones/{deviceID}/tokens`: its tokens, for a push by hand.
 /// - `POST`, `DELETE /control/faults`: what Linq or APNs does wrong next; `linq` for sends, `hints` for read and typing.
 /// - `GET`, `DELETE /control/counts`: the figures.
 /// - `POST`, `GET /control/load`: many texts of many people (`Load.Request`).
@@ -55,6 +55,7 @@ struct ControlAPI: Sendable {
         case ("GET", "state", 1): return try state(request)
         case ("GET", "users", 1): return .json(200, encodedJSON(world.phones.users))
         case ("POST", "users", 1): return try await addUser(request)
+        case ("GET", "phones", 3) where path[2] == "tokens": return try tokens(of: path[1])
         case ("POST", "phones", 3): return try phone(path[1], path[2], request)
         case ("POST", "faults", 1): return try faults(request)
         case ("DELETE", "faults", 1):
@@ -179,6 +180,21 @@ struct ControlAPI: Sendable {
         }
         let phone = world.phones.phone(deviceID)
         return .json(200, encodedJSON(phone.map { StateView.Phone($0, registrations: world.app.said(by: deviceID)) }))
+    }
+
+    /// Whole, for a push by hand; everywhere else they are cut short.
+    private func tokens(of deviceID: String) throws -> HTTPResponse {
+        struct Tokens: Encodable {
+            let startTokens: [String: String]
+            /// By activity.
+            let updateTokens: [String: String]
+        }
+        guard let phone = world.phones.phone(deviceID) else { throw Phones.NoSuchPhone() }
+        let cards = phone.cards.compactMap { card in card.token.map { (card.activityID, $0) } }
+        return .json(
+            200,
+            encodedJSON(
+                Tokens(startTokens: phone.startTokens, updateTokens: Dictionary(cards) { first, _ in first })))
     }
 
     private func faults(_ request: HTTPRequest) throws -> HTTPResponse {

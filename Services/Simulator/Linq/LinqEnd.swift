@@ -112,6 +112,7 @@ final class LinqEnd: Sendable {
             hint(path[1], responder, traceID) { book, id, now throws(LinqFailure) in
                 try book.markRead(id, at: now)
             }
+        case ("GET", 1, "phone_numbers", _): responder.respond(answer(200, lines, traceID))
         case (_, _, "webhook-subscriptions", _):
             do throws(LinqFailure) {
                 let (status, body) = try subscriptions.handle(request, path)
@@ -119,6 +120,16 @@ final class LinqEnd: Sendable {
             } catch { responder.respond(answer(error, traceID)) }
         default: responder.respond(answer(LinqFailure(status: 404, code: 2001, message: "Not found"), traceID))
         }
+    }
+
+    /// The account's one line.
+    private var lines: String {
+        let line = book.withLock { $0.line }
+        return """
+            {"phone_numbers":[{"id":\(HandleID.of(line).json),"phone_number":\(line.json),"reputation":{"status":"HEALTHY",\
+            "doc_url":"https://docs.linqapp.com/channel/imessage/guides/phone-numbers/phone-reputation#healthy",\
+            "updated_at":"\(Timestamp(clock.now))"}}]}
+            """
     }
 
     private func isAuthorized(_ request: HTTPRequest) -> Bool {

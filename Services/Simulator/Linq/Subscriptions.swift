@@ -13,6 +13,8 @@ final class Subscriptions: Sendable {
         let target: WebhookSender.Target
         /// `nil` for all there are.
         let events: [String]?
+        /// The lines that it is for; `nil` for all.
+        var phoneNumbers: [String]?
         let createdAt: Timestamp
     }
 
@@ -61,7 +63,9 @@ final class Subscriptions: Sendable {
         let secret = "whsec_" + Data(RandomBytes.make(32)).base64EncodedString()
         guard let signature = WebhookSignature(secret: secret) else { throw .internalError }
         let target = WebhookSender.Target(id: UUID().uuidString.lowercased(), url: url, signature: signature)
-        let entry = Entry(target: target, events: events, createdAt: Timestamp(WallClock.system.now))
+        let entry = Entry(
+            target: target, events: events, phoneNumbers: json["phone_numbers"]?.array?.compactMap(\.string),
+            createdAt: Timestamp(WallClock.system.now))
         let isAdded = entries.withLock { entries in
             guard entries.count < Self.most, !entries.contains(where: { $0.target.url == url }) else { return false }
             entries.append(entry)
@@ -73,11 +77,12 @@ final class Subscriptions: Sendable {
 
     private static func json(_ entry: Entry, secret: String?) -> String {
         let signingSecret = secret.map { ",\"signing_secret\":\($0.json)" } ?? ""
+        let numbers = entry.phoneNumbers.map { ",\"phone_numbers\":[\($0.map(\.json).joined(separator: ","))]" } ?? ""
         let events = entry.events ?? ["message.received", "message.sent", "message.delivered", "reaction.added"]
         return """
             {"id":\(entry.target.id.json),"created_at":"\(entry.createdAt)","updated_at":"\(entry.createdAt)",\
             "is_active":true,"subscribed_events":[\(events.map(\.json).joined(separator: ","))],\
-            "target_url":\(entry.target.url.json)\(signingSecret)}
+            "target_url":\(entry.target.url.json)\(numbers)\(signingSecret)}
             """
     }
 }

@@ -1,16 +1,16 @@
-import Crypto
+package import Crypto
 import Foundation
-import Runtime
+package import Runtime
 
 /// The JWT that says who pushes; one a key, shared by all connections.
 ///
 /// Apple refuses one that is older than an hour, and one that is renewed more often than every 20 minutes ("Establishing
 /// a token-based connection to APNs").
-final class ProviderToken: Sendable {
+package final class ProviderToken: Sendable {
     /// Seconds of age from which a new one is made.
-    static let renewalAge: Int64 = 45 * 60
+    package static let renewalAge: Int64 = 45 * 60
     /// Seconds of age below which none is made, whatever APNs says.
-    static let minimumAge: Int64 = 20 * 60
+    package static let minimumAge: Int64 = 20 * 60
 
     private struct Issued {
         let text: String
@@ -23,7 +23,7 @@ final class ProviderToken: Sendable {
     private let clock: WallClock
     private let issued = Locked<Issued?>(nil)
 
-    init(key: ES256PrivateKey, keyID: String, teamID: String, clock: WallClock) {
+    package init(key: ES256PrivateKey, keyID: String, teamID: String, clock: WallClock) {
         self.key = key
         self.keyID = keyID
         self.teamID = teamID
@@ -31,7 +31,7 @@ final class ProviderToken: Sendable {
     }
 
     /// The token to use now.
-    func current() throws -> String {
+    package func current() throws -> String {
         let now = clock.seconds
         return try issued.withLock { issued in
             if let issued, now - issued.at < Self.renewalAge, now >= issued.at { return issued.text }
@@ -44,7 +44,7 @@ final class ProviderToken: Sendable {
     /// APNs called the token expired: makes the next one new, unless this one is so young that a clock must be wrong.
     ///
     /// Returns whether there will be a new one, or is one already.
-    func expire(_ token: String) -> Bool {
+    package func expire(_ token: String) -> Bool {
         let now = clock.seconds
         return issued.withLock { current in
             // Many pushes were on their way with it; the first answer to come has seen to it.
