@@ -46,6 +46,7 @@ let package = Package(
         .executable(name: "token-registry", targets: ["TokenRegistry"]),
         .executable(name: "simulator", targets: ["Simulator"]),
         .executable(name: "islandctl", targets: ["IslandCtl"]),
+        .executable(name: "isthmus-parked", targets: ["Parked"]),
     ],
     targets: [
         // What crosses the queues and what crosses to the widget. Foundation alone: the app imports it too.
@@ -100,6 +101,7 @@ let package = Package(
             "Simulator", ["Crypto", "HTTP2", "HTTPClient", "HTTPServer"],
             resources: [.embedInCode("Page")]),
         service("IslandCtl", ["AMQP", "APNSClient", "Cache", "Crypto", "Database", "HTTP2", "HTTPClient"]),
+        service("Parked", ["AMQP"]),
 
         .target(
             name: "TestSupport", dependencies: ["Runtime", "Shared"], path: "Tests/TestSupport", swiftSettings: strict),
@@ -118,6 +120,7 @@ let package = Package(
             "IngressTests",
             ["Ingress", "Crypto", "Shared", "HTTPServer", "HTTPClient", "AMQP", "RegistryClient", "Stage"]),
         tests("IslandCtlTests", ["IslandCtl", "Shared"]),
+        tests("ParkedTests", ["Parked", "Shared", "AMQP"]),
         tests("AgentTests", ["Agent", "Shared", "Database", "Crypto", "HTTPServer", "HTTPClient"]),
         tests("LinqSenderTests", ["LinqSender", "Shared", "HTTPClient", "HTTPServer"]),
         tests("APNSPusherTests", ["APNSClient", "APNSPusher", "Shared", "Crypto", "HTTP2"]),

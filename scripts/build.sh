@@ -9,7 +9,7 @@ build_products() {
 
 require_products() {
     local name
-    for name in "${SERVICES[@]}" islandctl; do
+    for name in "${SERVICES[@]}" islandctl isthmus-parked; do
         [[ -x $BIN/$name ]] || fail "$BIN/$name is not built; run without --no-build"
     done
 }

@@ -58,6 +58,13 @@ package final class AMQPConsumer: Sendable {
         subscribe(.exclusive(boundTo: exchange, prefix: queueNamePrefix), onDelivery, onEnd)
     }
 
+    /// How many messages wait in `queue`, those that consumers have in hand left out.
+    package func count(of queue: String) async throws(AMQPError) -> Int {
+        try await withCheckedContinuation { (waiter: CheckedContinuation<Result<Int, AMQPError>, Never>) in
+            inbox.send(.count(queue: queue, done: { waiter.resume(returning: $0) }))
+        }.get()
+    }
+
     private func subscribe(
         _ source: AMQPSubscription.Source, _ onDelivery: @escaping @Sendable (AMQPDelivery) -> Void,
         _ onEnd: @escaping @Sendable (String) -> Void

@@ -85,6 +85,22 @@ extension Connection {
         }
     }
 
+    /// How many messages wait in the queue, those that consumers have in hand left out.
+    func count(of queue: String) throws(AMQPError) -> Int {
+        let channel = try openChannel()
+        arena.recycle()
+        var count = 0
+        try ask("count \(queue)", channel) {
+            guard
+                let answer = unsafe amqp_queue_declare(state, channel, arena.bytes(queue), 1, 0, 0, 0, amqp_table_t())
+            else { return false }
+            count = unsafe Int(answer.pointee.message_count)
+            return true
+        }
+        try closeChannel(channel)
+        return count
+    }
+
     /// Writes a mandatory message; only a confirm tells whether it arrived.
     func publish(
         _ message: AMQPMessage, exchange: String, routingKey: String, _ channel: UInt16

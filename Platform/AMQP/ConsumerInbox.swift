@@ -5,6 +5,7 @@ final class ConsumerInbox: Sendable {
     enum Command: Sendable {
         case open(AMQPSubscription)
         case close(AMQPSubscription, done: @Sendable () -> Void)
+        case count(queue: String, done: @Sendable (Result<Int, AMQPError>) -> Void)
     }
 
     /// A verdict on a delivery, for the channel it came on and no other.
@@ -33,7 +34,7 @@ final class ConsumerInbox: Sendable {
     }
 
     func send(_ command: Command) {
-        if !post({ $0.commands.append(command) }), case .close(_, let done) = command { done() }
+        if !post({ $0.commands.append(command) }) { command.end() }
     }
 
     private func post(_ change: (inout Contents) -> Void) -> Bool {
@@ -50,7 +51,7 @@ final class ConsumerInbox: Sendable {
     /// Takes nothing from now on, and answers whoever waits for a subscription's end.
     func finish() {
         contents.withLock { $0.isOver = true }
-        for case .close(_, let done) in take().commands { done() }
+        for command in take().commands { command.end() }
     }
 
     /// Everything since the last call.
@@ -64,6 +65,17 @@ final class ConsumerInbox: Sendable {
                 contents.isSignalled = false
             }
             return (contents.settlements, contents.commands)
+        }
+    }
+}
+
+extension ConsumerInbox.Command {
+    /// Answers whoever waits for it, there being no connection that could do it.
+    func end() {
+        switch self {
+        case .open: break
+        case .close(_, let done): done()
+        case .count(let queue, let done): done(.failure(AMQPError(.connection, "count \(queue)", "not connected")))
         }
     }
 }

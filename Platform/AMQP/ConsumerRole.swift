@@ -70,6 +70,7 @@ final class ConsumerRole: ConnectionRole {
                 }
                 channels[channel] = nil
                 try connection.closeChannel(channel)
+            case .count(let queue, let done): try count(queue, connection, done)
             }
         }
         for key in wanted.keys { try openIfDue(key, connection, now) }
@@ -88,11 +89,23 @@ final class ConsumerRole: ConnectionRole {
             case .close(let subscription, let done):
                 wanted[ObjectIdentifier(subscription)] = nil
                 done()
+            case .count: command.end()
             }
         }
     }
 
     var isIdle: Bool { true }
+
+    private func count(
+        _ queue: String, _ connection: Connection, _ done: @Sendable (Result<Int, AMQPError>) -> Void
+    ) throws(AMQPError) {
+        do {
+            done(.success(try connection.count(of: queue)))
+        } catch {
+            done(.failure(error))
+            guard error.kind == .channel else { throw error }
+        }
+    }
 
     private func want(_ subscription: AMQPSubscription) {
         wanted[ObjectIdentifier(subscription)] = Wanted(subscription: subscription)

@@ -131,7 +131,7 @@ final class PartitionWorker<Event: Sendable>: Sendable {
     private static func park(
         _ delivery: AMQPDelivery, _ reason: String, _ parking: Parking, _ metrics: StageMetrics
     ) async -> Bool {
-        guard await parking.park(delivery, reason: reason) else { return false }
+        guard await parking.park(delivery.message, from: delivery.queue, reason: reason) else { return false }
         delivery.acknowledge()
         metrics.parked.increment()
         return true

@@ -119,7 +119,7 @@ final class WebhookHandler: Sendable {
             id: id ?? UUID().uuidString.lowercased(), type: "linq.webhook.unreadable",
             timestamp: receivedAt.secondsSince1970,
             contentType: "application/json",
-            headers: ["isthmus-reason": reason, "isthmus-service": "ingress"], body: body)
+            headers: [ParkedHeader.reason: reason, ParkedHeader.service: "ingress"], body: body)
         publisher.publish(message, exchange: Topology.parkedExchange, routingKey: Stage.inbound.rawValue) {
             [self] result in answer(result, nil, respond)
         }

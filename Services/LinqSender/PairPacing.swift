@@ -8,6 +8,8 @@ final class PairPacing: Sendable {
     private let sent = Locked<[String: [Double]]>([:])
 
     /// How long the next message to `pair` has to wait at `now`, monotonic seconds; when nothing, it counts as sent.
+    ///
+    /// What turns out not to have been sent gives its place back.
     func delay(_ pair: String, at now: Double) -> Duration? {
         sent.withLock { sent in
             // Forgets pairs that are silent, so that the table is as large as one minute's traffic.
@@ -19,6 +21,13 @@ final class PairPacing: Sendable {
                 return nil
             }
             return .milliseconds(Int((Self.window - (now - times[0])) * 1000) + 1)
+        }
+    }
+    /// Takes back the message to `pair` that was counted at `time`: Linq has not got it.
+    func giveBack(_ pair: String, at time: Double) {
+        sent.withLock { sent in
+            guard let index = sent[pair]?.lastIndex(of: time) else { return }
+            sent[pair]?.remove(at: index)
         }
     }
 }

@@ -1,3 +1,4 @@
+import AMQP
 import Foundation
 import HTTPClient
 import Runtime
@@ -14,6 +15,8 @@ final class ReplySender: Sendable {
     private static let patience = 60.0
     /// How long a partition rests when nothing gets through: at first, and at the most.
     private static let rest = (first: Duration.seconds(10), longest: Duration.seconds(60))
+    /// How long a reply that a person has put back may still be tried.
+    private static let replayLife = Duration.seconds(15 * 60)
     /// How long a pause may be to be waited for in place; for a longer one the partition goes back to the queue.
     private static let longestWait = Duration.seconds(10)
     /// How often it is looked whether a probe has got through.
@@ -70,14 +73,20 @@ final class ReplySender: Sendable {
         do { message = try request.make(reply) } catch { return .park(reason: "cannot be encoded: \(error)") }
         let began = monotonicSeconds()
         var failures = 0
-        var isPaced = false
+        let expiresAt = Self.expiry(of: reply, headers: item.delivery.message.headers)
+        // The place in the pair's minute, taken before a try and given back if Linq has not got the message.
+        var place: Double?
+        defer { if let place { pacing.giveBack(reply.chat.id, at: place) } }
         while true {
-            guard Timestamp(clock.now) < reply.expiresAt else { return .park(reason: "expired before it was accepted") }
-            if !isPaced, let delay = pacing.delay(reply.chat.id, at: monotonicSeconds()) {
-                guard await item.stop.sleep(for: delay) else { return .handBack(retryAfter: .zero) }
-                continue
+            guard Timestamp(clock.now) < expiresAt else { return .park(reason: "expired before it was accepted") }
+            if place == nil {
+                let now = monotonicSeconds()
+                if let delay = pacing.delay(reply.chat.id, at: now) {
+                    guard await item.stop.sleep(for: delay) else { return .handBack(retryAfter: .zero) }
+                    continue
+                }
+                place = now
             }
-            isPaced = true
             switch breaker.admission(at: monotonicSeconds()) {
             case .go: break
             case .wait:
@@ -88,10 +97,12 @@ final class ReplySender: Sendable {
                 guard await item.stop.sleep(for: pause) else { return .handBack(retryAfter: .zero) }
                 continue
             }
-            isPaced = false
             let pause: Duration?
             hints.messageGoes(to: reply.chat.id)
-            switch await send(message, to: reply, resendCount: failures) {
+            let (answer, mayHaveArrived) = await send(message, to: reply, resendCount: failures)
+            if !mayHaveArrived, let place { pacing.giveBack(reply.chat.id, at: place) }
+            place = nil
+            switch answer {
             case .accepted:
                 accepted.increment()
                 note(reply)
@@ -117,20 +128,30 @@ final class ReplySender: Sendable {
         }
     }
 
-    private func send(_ message: HTTPClientRequest, to reply: ReplyRequest, resendCount: Int) async -> LinqAnswer {
+    /// When the reply's time is over; it begins anew for one that a person has put back.
+    static func expiry(of reply: ReplyRequest, headers: [String: String]) -> Timestamp {
+        guard let replayedAt = headers[ParkedHeader.replayedAt].flatMap(Int64.init) else { return reply.expiresAt }
+        let life = replayLife.milliseconds
+        return max(reply.expiresAt, Timestamp(millisecondsSince1970: replayedAt * 1000 + life))
+    }
+
+    /// One request; also whether Linq may have the message now.
+    private func send(
+        _ message: HTTPClientRequest, to reply: ReplyRequest, resendCount: Int
+    ) async -> (LinqAnswer, mayHaveArrived: Bool) {
         let span = message.span(request.template(reply), resendCount: resendCount)
         do {
             let response = try await client.send(message, within: Self.requestTimeout)
             span?.end(.success(response))
             count("\(response.status)")
             if response.status >= 500 { noteFailure() } else { breaker.succeeded() }
-            return LinqAnswer(response)
+            return (LinqAnswer(response), !(300..<500).contains(response.status))
         } catch {
             span?.end(.failure(error))
             // Whether Linq has it or not: the same key makes the next try harmless.
             count("\(error.phase)")
             noteFailure()
-            return .later(after: nil, reason: "\(error)")
+            return (.later(after: nil, reason: "\(error)"), true)
         }
     }
 

@@ -27,3 +27,10 @@ def someone(stack, handle):
     said = stack.control("POST", "say", {"from": handle, "text": "chicken bowl, 600 cal"})
     assert said.status == 200, said.body
     return handle
+
+
+@pytest.fixture
+def restores_agent(stack):
+    """For a test that gives AGENT another value."""
+    yield
+    stack.restart("agent", AGENT="coach")

@@ -102,6 +102,14 @@ class Stack:
         """The path of one of our executables, as ./run starts it."""
         return re.search(r'BIN="(.*)"', (self.folder / "stack").read_text())[1] + "/" + name
 
+    def parked(self, *arguments):
+        """What isthmus-parked says to these arguments: its status and its answer."""
+        done = subprocess.run(
+            [self.program("isthmus-parked"), *arguments, "--json"], env={"AMQP_URL": self.broker_url("operator")},
+            capture_output=True, text=True, timeout=60)
+        assert done.returncode in (0, 1) and done.stdout, done.stderr
+        return done.returncode, json.loads(done.stdout)
+
     def left_running(self):
         """The processes that belong to this folder, by what they were started with."""
         mark = str(self.folder).encode()

@@ -55,4 +55,29 @@ import Testing
         #expect(pacing.delay("a", at: 160.1) == nil)
         #expect(pacing.delay("a", at: 160.2) != nil)
     }
+
+    @Test func `a message that Linq has refused takes nobody's place`() {
+        let pacing = PairPacing()
+        for count in 0..<30 { #expect(pacing.delay("a", at: 100 + Double(count)) == nil) }
+        #expect(pacing.delay("a", at: 130) != nil)
+        pacing.giveBack("a", at: 129)
+        #expect(pacing.delay("a", at: 130) == nil)
+        #expect(pacing.delay("a", at: 131) == .milliseconds(29_001))
+    }
+}
+
+@Suite struct `A reply's time` {
+    private let reply = ReplyRequest(
+        chat: Chat(id: "c", isGroup: false), to: "+14155559876", idempotencyKey: "key-1", parts: [], receivedAt: nil,
+        expiresAt: Timestamp(millisecondsSince1970: 1_000_000))
+
+    @Test func `is its own, and begins anew when a person puts it back`() {
+        #expect(ReplySender.expiry(of: reply, headers: [:]) == reply.expiresAt)
+        let headers = [ParkedHeader.replayedAt: "5000"]
+        #expect(
+            ReplySender.expiry(of: reply, headers: headers)
+                == Timestamp(millisecondsSince1970: 5_000_000 + 15 * 60 * 1000))
+        #expect(ReplySender.expiry(of: reply, headers: [ParkedHeader.replayedAt: "0"]) == reply.expiresAt)
+        #expect(ReplySender.expiry(of: reply, headers: [ParkedHeader.replayedAt: "soon"]) == reply.expiresAt)
+    }
 }

@@ -1,0 +1,37 @@
+"""A text that the agent cannot work is parked, and comes back when somebody has mended the agent."""
+
+import json
+
+from agents import endpoint
+from stack import eventually
+from test_loop import replies, say
+
+
+def test_a_poison_text_is_parked_and_replayed_once_the_agent_is_mended(stack, handle, restores_agent):
+    def answer(event, _):
+        return (422, None) if "poison" in event["text"] else (200, f"heard {event['text']}")
+
+    def parked():
+        return [one for one in stack.parked("list", "--stage", "inbound")[1]["messages"] if one["id"] == event_id]
+
+    with endpoint(answer) as settings:
+        stack.restart("agent", **settings)
+        event_id = stack.text(handle, "poison, 600 cal")["eventID"]
+        stack.text(handle, "a later one")
+        # The text behind it is not held up for long.
+        eventually("the later text is answered", lambda: replies(stack, handle) == ["heard a later one"], seconds=40)
+        found = eventually("it is parked", parked)[0]
+        assert "422" in found["reason"] and found["service"] == "agent"
+        shown = stack.parked("show", "--id", event_id)[1]["messages"][0]
+        assert shown["body"]["data"]["handle"] == "(phone number)" and handle not in json.dumps(shown)
+        # Replayed too early, it is parked again.
+        assert stack.parked("replay", "--id", event_id)[0] == 0
+        eventually("it is parked again", parked, seconds=40)
+    stack.restart("agent", AGENT="coach")
+    assert stack.parked("replay", "--id", event_id)[0] == 0
+    eventually("it is answered", lambda: len(replies(stack, handle)) == 2)
+    assert parked() == []
+    assert stack.parked("replay", "--id", event_id)[1]["messages"] == []
+    # What comes afterwards finds that it was counted, and answered, once.
+    assert say(stack, handle, "apple, 90 cal")["island"]["contentState"]["calories"] == 690
+    assert len(replies(stack, handle)) == 3
