@@ -1,4 +1,5 @@
 .PHONY: help run test unit faults soak compose-test check format build clean
+.PHONY: help run test unit faults soak backlog check format build clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -20,6 +21,9 @@ soak:  ## faults at random under 100,000 texts; build and ./test first
 
 compose-test:  ## builds the images and tries docker-compose.yml; needs a Docker engine
 	scripts/compose-test
+backlog:  ## a million texts (or TEXTS=…) while the agent is down, and the memory of each process; build and ./test first
+	ISTHMUS_CONFIGURATION=debug BACKLOG_TEXTS=$(or $(TEXTS),1000000) \
+		.test/venv/bin/pytest -s -p no:cacheprovider Tests/Faults/test_backlog.py
 
 check:  ## format, structure, shell scripts
 	scripts/check

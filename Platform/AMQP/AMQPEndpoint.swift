@@ -6,8 +6,16 @@ package struct AMQPEndpoint: Sendable, CustomStringConvertible {
     /// Debian's bundle, used for `amqps` when no CA file is given.
     private static let systemCAFile = "/etc/ssl/certs/ca-certificates.crt"
 
-    package let host: String
-    package let port: UInt16
+    /// A node of the broker.
+    package struct Address: Sendable, Equatable, CustomStringConvertible {
+        package let host: String
+        package let port: UInt16
+
+        package var description: String { "\(host):\(port)" }
+    }
+
+    /// The nodes of the broker, any of which will do; at least one.
+    package let addresses: [Address]
     package let vhost: String
     package let user: String
     let password: Secret<String>
@@ -16,9 +24,35 @@ package struct AMQPEndpoint: Sendable, CustomStringConvertible {
 
     /// Reads `amqp://user:password@host:port/vhost` or `amqps://…`; parts may be percent-encoded.
     ///
-    /// No path, or `/` alone, means the virtual host `/`. With `amqps` the host must be a name: librabbitmq does not
+    /// A cluster's nodes stand one after the other with commas: `host:port,host:port`. No path, or `/` alone, means the virtual host `/`. With `amqps` the host must be a name: librabbitmq does not
     /// compare a certificate's IP addresses.
     package init(url: String, caFile: String? = nil) throws(AMQPError) {
+        let urls = Self.oneByOne(url)
+        let first = try AMQPEndpoint(oneHost: urls[0], caFile: caFile)
+        var addresses = first.addresses
+        for url in urls.dropFirst() { addresses += try AMQPEndpoint(oneHost: url, caFile: caFile).addresses }
+        self.init(first, addresses: addresses)
+    }
+
+    private init(_ other: AMQPEndpoint, addresses: [Address]) {
+        self.addresses = addresses
+        vhost = other.vhost
+        user = other.user
+        password = other.password
+        caFile = other.caFile
+    }
+
+    /// The same URL for each of its hosts.
+    private static func oneByOne(_ url: String) -> [String] {
+        guard let scheme = url.range(of: "://") else { return [url] }
+        let path = url[scheme.upperBound...].firstIndex { "/?#".contains($0) } ?? url.endIndex
+        let authority = url[scheme.upperBound..<path]
+        let hosts = authority.lastIndex(of: "@").map(authority.index(after:)) ?? authority.startIndex
+        return authority[hosts...].split(separator: ",", omittingEmptySubsequences: false)
+            .map { url[..<hosts] + $0 + url[path...] }.map(String.init)
+    }
+
+    private init(oneHost url: String, caFile: String?) throws(AMQPError) {
         guard let parts = URLComponents(string: url), let scheme = parts.scheme, ["amqp", "amqps"].contains(scheme)
         else { throw Self.bad("not an amqp:// or amqps:// URL") }
         guard let host = parts.host, !host.isEmpty else { throw Self.bad("names no host") }
@@ -36,8 +70,7 @@ package struct AMQPEndpoint: Sendable, CustomStringConvertible {
         if isTLS, host.contains(":") || host.allSatisfy({ $0.isNumber || $0 == "." }) {
             throw Self.bad("amqps needs a host name: an IP address cannot be verified")
         }
-        self.host = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
-        self.port = port
+        addresses = [Address(host: host.trimmingCharacters(in: CharacterSet(charactersIn: "[]")), port: port)]
         self.vhost = vhost
         self.user = user
         self.password = Secret(password)
@@ -48,7 +81,8 @@ package struct AMQPEndpoint: Sendable, CustomStringConvertible {
 
     /// The URL without the password.
     package var description: String {
-        "\(usesTLS ? "amqps" : "amqp")://\(user)@\(host):\(port)\(vhost == "/" ? "/" : "/" + vhost)"
+        let hosts = addresses.map(\.description).joined(separator: ",")
+        return "\(usesTLS ? "amqps" : "amqp")://\(user)@\(hosts)\(vhost == "/" ? "/" : "/" + vhost)"
     }
 
     private static func vhost(_ path: String) -> String? {

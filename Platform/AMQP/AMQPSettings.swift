@@ -4,9 +4,10 @@ extension Settings {
     /// `AMQP_URL` and `AMQP_CA_FILE`; `nil` stands in while the problems are gathered.
     package mutating func broker() -> AMQPEndpoint? {
         let caFile = absent("AMQP_CA_FILE", "certificates that RabbitMQ's must be signed by, PEM") { $0 }
-        return required("AMQP_URL", "RabbitMQ, amqp://USER:PASSWORD@HOST:PORT/VHOST or amqps://", placeholder: nil) {
-            try AMQPEndpoint(url: $0, caFile: caFile)
-        }
+        return required(
+            "AMQP_URL", "RabbitMQ, amqp://USER:PASSWORD@HOST:PORT/VHOST or amqps://; a cluster's HOST:PORT,HOST:PORT",
+            placeholder: nil
+        ) { try AMQPEndpoint(url: $0, caFile: caFile) }
     }
 
     /// `PARTITIONS`: as many as the broker's topology was made with.

@@ -17,7 +17,9 @@ import Runtime
     private var lastChannel: UInt16 = 0
 
     /// Connects and logs in; blocks for as long as the options allow.
-    init(_ endpoint: AMQPEndpoint, name: String, options: AMQPOptions) throws(AMQPError) {
+    init(
+        _ endpoint: AMQPEndpoint, at address: AMQPEndpoint.Address, name: String, options: AMQPOptions
+    ) throws(AMQPError) {
         guard let state = unsafe amqp_new_connection() else { throw AMQPError(.connection, "connect", "out of memory") }
         unsafe self.state = unsafe state
         callGuard = CallGuard(limit: options.callTimeout)
@@ -27,15 +29,15 @@ import Runtime
         unsafe try check("set time limits", amqp_set_rpc_timeout(state, &callLimit))
         let socket = unsafe try socket(endpoint)
         unsafe try check(
-            "connect to \(endpoint)",
-            amqp_socket_open_noblock(socket, endpoint.host, Int32(endpoint.port), &connectLimit))
+            "connect to \(address)",
+            amqp_socket_open_noblock(socket, address.host, Int32(address.port), &connectLimit))
         callGuard.watch(fileDescriptor)
         let reply = unsafe callGuard.call {
             unsafe isthmus_login(
                 state, endpoint.vhost, endpoint.user, endpoint.password.reveal(), name, Self.frameMax,
                 Int32(options.heartbeat.seconds.rounded(.up)))
         }
-        unsafe try check("log in to \(endpoint)", reply)
+        unsafe try check("log in to \(address) as \(endpoint.user)", reply)
     }
 
     deinit {

@@ -94,14 +94,19 @@ final class ConnectionThread: Sendable {
 
     private func run(_ role: any ConnectionRole) {
         var failures = 0
+        let addresses = endpoint.addresses
+        // Not all begin at the first node of a cluster; whose node is lost goes to the next one.
+        var node = Int.random(in: 0..<addresses.count)
         while closeBy == nil {
             let began = monotonicSeconds()
-            guard let failure = serve(role) else { break }
+            guard let failure = serve(role, at: addresses[node]) else { break }
+            node = (node + 1) % addresses.count
             note(failure)
             role.disconnected(failure.description)
             if monotonicSeconds() - began > Self.steadySeconds { failures = 0 }
             failures += 1
-            pause(options.backoff.delay(after: failures), role)
+            // Longer pauses come after all nodes have failed.
+            pause(options.backoff.delay(after: (failures - 1) / addresses.count + 1), role)
         }
         setState(.closed)
         role.disconnected("closed")
@@ -122,13 +127,13 @@ final class ConnectionThread: Sendable {
     }
 
     /// One connection from its beginning to its end; returns why it ended, `nil` if it was closed as asked.
-    private func serve(_ role: any ConnectionRole) -> AMQPError? {
+    private func serve(_ role: any ConnectionRole, at address: AMQPEndpoint.Address) -> AMQPError? {
         do {
-            let connection = try Connection(endpoint, name: name, options: options)
+            let connection = try Connection(endpoint, at: address, name: name, options: options)
             try connection.verify(requires)
             try role.opened(connection)
             setState(.ready)
-            log.info("broker connected", ["connection": name, "broker": endpoint.description])
+            log.info("broker connected", ["connection": name, "broker": "\(address)"])
             try work(connection, role)
             connection.closePolitely()
             return nil

@@ -55,9 +55,13 @@ struct AgentMain {
         let sessions = SessionClock(
             store: store, publisher: broker.publisher, partitions: settings.partitions, owned: { worker.owned },
             clock: .system, log: log)
+        let lanes = LaneClock(
+            store: store.deferred, publisher: broker.publisher, partitions: settings.partitions,
+            owned: { worker.owned }, clock: .system, log: log, lanes: AgentMetrics.deferredLanes(metrics))
         let inbox = InboxPruning(store: store, clock: .system, log: log)
         await withDiscardingTaskGroup { group in
             group.addTask { await sessions.run(until: stop) }
+            group.addTask { await lanes.run(until: stop) }
             group.addTask { await inbox.run(until: stop) }
             await worker.serve(until: signals, grace: .seconds(25))
             stop.fire()

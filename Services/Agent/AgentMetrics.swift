@@ -6,6 +6,7 @@ struct AgentMetrics: Sendable {
     let passedOn: Counter
     let refused: Counter
     let retried: Counter
+    let deferred: Counter
     private let metrics: Metrics
 
     init(_ metrics: Metrics) {
@@ -19,6 +20,13 @@ struct AgentMetrics: Sendable {
             "isthmus_agent_states_refused_total", "Content states that a phone would have dropped.")
         retried = metrics.counter(
             "isthmus_stage_retried_total", "Tries of a message after the first.", ["stage": "inbound"])
+        deferred = metrics.counter(
+            "isthmus_agent_deferred_total", "Events that were put into the database because the agent is away.")
+    }
+
+    /// How many users' events wait in the database, over all replicas.
+    static func deferredLanes(_ metrics: Metrics) -> Gauge {
+        metrics.gauge("isthmus_agent_deferred_lanes", "Users whose events wait in the database for the agent.")
     }
 
     /// States that were sent to no Island.

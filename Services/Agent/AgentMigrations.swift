@@ -47,5 +47,27 @@ enum AgentMigrations {
                 CREATE TABLE attempts (
                     event_key TEXT PRIMARY KEY, count BIGINT NOT NULL, last_at BIGINT NOT NULL);
                 """),
+        Migration(
+            number: 3, name: "deferred lanes",
+            sqlite: """
+                CREATE TABLE deferred_lane (
+                    user_key BLOB PRIMARY KEY, partition INTEGER NOT NULL, due_at INTEGER NOT NULL,
+                    tries INTEGER NOT NULL, next_position INTEGER NOT NULL) WITHOUT ROWID;
+                CREATE INDEX deferred_lane_due ON deferred_lane (due_at);
+                CREATE TABLE deferred_event (
+                    user_key BLOB NOT NULL, position INTEGER NOT NULL, event_key TEXT NOT NULL,
+                    deferred_at INTEGER NOT NULL, sealed BLOB NOT NULL,
+                    PRIMARY KEY (user_key, position), UNIQUE (user_key, event_key)) WITHOUT ROWID;
+                """,
+            postgres: """
+                CREATE TABLE deferred_lane (
+                    user_key BYTEA PRIMARY KEY, partition BIGINT NOT NULL, due_at BIGINT NOT NULL,
+                    tries BIGINT NOT NULL, next_position BIGINT NOT NULL);
+                CREATE INDEX deferred_lane_due ON deferred_lane (due_at);
+                CREATE TABLE deferred_event (
+                    user_key BYTEA NOT NULL, position BIGINT NOT NULL, event_key TEXT NOT NULL,
+                    deferred_at BIGINT NOT NULL, sealed BYTEA NOT NULL,
+                    PRIMARY KEY (user_key, position), UNIQUE (user_key, event_key));
+                """),
     ]
 }

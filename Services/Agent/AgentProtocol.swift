@@ -5,7 +5,7 @@ package import Shared
 ///
 /// `CoachAgent` is one. There is nothing to know about queues, databases or tokens: a user's events come one at a time
 /// and in order, `model` is stored together with the answer, and an event that has been answered does not come again.
-/// If `respond` throws, nothing is stored and the event is tried again later.
+/// If `respond` throws, nothing is stored and the event is tried again: a few times, or for hours after a `PassingFailure`.
 package protocol IslandAgent: Sendable {
     /// All that the agent remembers of one user; stored as JSON. Add fields as optionals, or old models are not read.
     associatedtype Model: Codable & Sendable
@@ -19,6 +19,14 @@ package protocol IslandAgent: Sendable {
     func respond(
         to event: AgentEvent, model: inout Model, context: AgentContext
     ) async throws -> AgentResponse<Attributes.ContentState>
+}
+
+/// An error of an agent that may say: not now, a server that I need is away.
+///
+/// Then the event waits for up to four hours, and with it all that the user sends meanwhile, in order. After any other
+/// error the event is put aside for a person to look at, and the user's later ones go on.
+package protocol PassingFailure: Error {
+    var isPassing: Bool { get }
 }
 
 /// What happened to a user.

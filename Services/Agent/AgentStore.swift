@@ -13,6 +13,8 @@ final class AgentStore: Sendable {
         /// The event was handled before; `outgoing` is what it caused and may not have been published.
         let isSeen: Bool
         let outgoing: [Outgoing]
+        /// Earlier events of the user wait for the agent.
+        let isDeferred: Bool
         let state: UserState?
         /// 0: there is no state yet.
         let version: Int64
@@ -65,6 +67,7 @@ final class AgentStore: Sendable {
     private let commits: Batcher<Commit, CommitResult>
     private let removals: Batcher<String, Void>
     let attempts: AttemptStore
+    let deferred: DeferredStore
 
     /// - Parameters:
     ///   - hashKey: Turns handles into what they are looked up by.
@@ -74,6 +77,7 @@ final class AgentStore: Sendable {
         self.hashKey = hashKey
         self.keyring = keyring
         attempts = AttemptStore(database)
+        deferred = DeferredStore(database, hashKey: hashKey, keyring: keyring)
         loads = Batcher { requests in
             try await database.read { transaction in
                 try requests.map { try Self.load($0, transaction, keyring) }
@@ -139,8 +143,17 @@ final class AgentStore: Sendable {
     private static func load(
         _ request: LoadRequest, _ transaction: Transaction, _ keyring: Keyring
     ) throws -> Loaded {
-        let isSeen = try request.eventKeys.contains { key in
-            try !transaction.run("SELECT 1 AS seen FROM inbox WHERE event_key = $1", [.text(key)]).isEmpty
+        var isSeen = false
+        var isDeferred = false
+        for key in request.eventKeys where !isSeen {
+            // One question for both, since each is a way to the database.
+            let row = try transaction.run(
+                """
+                SELECT (SELECT COUNT(*) FROM inbox WHERE event_key = $1) AS seen,
+                       (SELECT COUNT(*) FROM deferred_lane WHERE user_key = $2) AS lanes
+                """, [.text(key), .blob(request.userKey)])[0]
+            isSeen = try row.integer("seen") > 0
+            isDeferred = try row.integer("lanes") > 0
         }
         let outgoing: [Outgoing] =
             !isSeen
@@ -153,7 +166,9 @@ final class AgentStore: Sendable {
             "SELECT version, sealed FROM user_state WHERE user_key = $1", [.blob(request.userKey)]
         ).first
         let state: UserState? = try row.map { try opened(try $0.blob("sealed"), request.userKey, keyring) }
-        return Loaded(isSeen: isSeen, outgoing: outgoing, state: state, version: try row?.integer("version") ?? 0)
+        return Loaded(
+            isSeen: isSeen, outgoing: outgoing, isDeferred: isDeferred, state: state,
+            version: try row?.integer("version") ?? 0)
     }
 
     private static func commit(

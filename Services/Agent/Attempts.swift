@@ -25,7 +25,7 @@ final class Attempts: Sendable {
 
     /// The attempt at one delivery, which may take several tries.
     struct Attempt: Sendable {
-        fileprivate let eventKey: String
+        let eventKey: String
         fileprivate var isNoted = false
         fileprivate var isSuspect = false
     }

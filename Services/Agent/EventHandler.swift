@@ -7,11 +7,35 @@ import Stage
 /// An event's way through the agent: whose it is, was it seen, the turn, one commit, and out it goes.
 final class EventHandler: Sendable {
     /// How long one event is tried in place before its partition goes back to the queue.
-    private static let patience = 60.0
+    static let patience = 60.0
     /// How long the partition rests then, at the most.
     private static let longestRest = Duration.seconds(300)
-    /// How often an agent that fails may try one event.
+    /// How often an agent that fails may try one event in place.
     private static let agentTries = 3
+
+    /// Where an event comes from.
+    enum Source {
+        case queue(body: [UInt8], redelivered: Bool)
+        /// The user's deferred lane.
+        case lane
+
+        fileprivate var isLane: Bool { if case .lane = self { true } else { false } }
+        /// Whether a process may have died of it before.
+        fileprivate var isSuspicious: Bool { if case .queue(_, false) = self { false } else { true } }
+    }
+
+    /// What has come of trying an event in place.
+    enum Ending {
+        case done
+        /// The partition is to be given up.
+        case stopped
+        /// The database, the broker or the registry is away.
+        case notNow
+        /// The agent says that it is away, or cannot be reached.
+        case agentAway(reason: String)
+        /// It can never be worked.
+        case hopeless(reason: String)
+    }
 
     private let turn: Turn
     private let hints: ChatHints
@@ -19,11 +43,14 @@ final class EventHandler: Sendable {
     private let registry: RegistryClient
     private let publisher: AMQPPublisher
     private let partitions: Int
-    private let clock: WallClock
-    private let log: Log
     private let counts: AgentMetrics
-    private let attempts: Attempts
     private let backoff = Backoff()
+    let clock: WallClock
+    let log: Log
+    let attempts: Attempts
+    let parking: Parking
+
+    var deferred: DeferredStore { store.deferred }
 
     init(
         turn: Turn, hints: ChatHints, store: AgentStore, registry: RegistryClient, publisher: AMQPPublisher,
@@ -40,57 +67,81 @@ final class EventHandler: Sendable {
         self.log = log
         counts = AgentMetrics(metrics)
         attempts = Attempts(store.attempts, clock: clock)
+        parking = Parking(stage: .inbound, service: log.service, publisher: publisher, log: log)
     }
 
     /// Works one event until its effects are out, trying again while time passes elsewhere.
     func handle(_ item: StageItem<CloudEvent<InboundEvent>>) async -> Verdict {
+        if case .laneDue = item.event.data.content { return await workLane(item) }
+        let delivery = item.delivery
+        let source = Source.queue(body: delivery.message.body, redelivered: delivery.redelivered)
         var attempt = attempts.attempt(at: Self.keys(of: item.event)[0])
-        let verdict = await handle(item, &attempt)
-        do {
-            try await attempts.end(attempt)
-        } catch {
-            // Then it counts as one more attempt, should it come again.
-            log.warning("attempt not forgotten", ["event": item.event.id, "error": "\(error)"])
-        }
-        return verdict
-    }
-
-    private func handle(
-        _ item: StageItem<CloudEvent<InboundEvent>>, _ attempt: inout Attempts.Attempt
-    ) async -> Verdict {
-        let began = monotonicSeconds()
-        var failures = 0
-        var agentFailures = 0
-        while true {
+        let ending = await tryInPlace(item.event, from: source, until: item.stop, &attempt)
+        await forget(attempt)
+        switch ending {
+        case .done: return .done
+        case .stopped: return .handBack(retryAfter: .zero)
+        case .notNow: return .handBack(retryAfter: item.rest(from: .seconds(5), upTo: Self.longestRest))
+        case .hopeless(let reason): return .park(reason: reason)
+        case .agentAway:
             do {
-                if item.delivery.redelivered {
-                    try await attempts.run(&attempt) { try await work(item.event) }
-                } else {
-                    try await work(item.event)
-                }
+                try await deferred.begin(
+                    entry(item.event, body: delivery.message.body), dueAt: Timestamp(clock.now) + Self.laneRest(0))
+                counts.deferred.increment()
                 return .done
-            } catch let error as Attempts.TooMany {
-                log.error("event ends the process", ["event": item.event.id])
-                return .park(reason: "\(error)")
-            } catch let error as Turn.AgentFailed {
-                agentFailures += 1
-                log.error("agent failed", ["event": item.event.id, "error": "\(error)"])
-                guard agentFailures < Self.agentTries else { return .park(reason: "\(error)") }
             } catch {
-                log.warning("event not handled yet", ["event": item.event.id, "error": "\(error)"])
-            }
-            failures += 1
-            counts.retried.increment()
-            guard await item.stop.sleep(for: backoff.delay(after: failures)) else {
-                return .handBack(retryAfter: .zero)
-            }
-            guard monotonicSeconds() - began < Self.patience else {
+                log.warning("event not deferred yet", ["event": item.event.id, "error": "\(error)"])
                 return .handBack(retryAfter: item.rest(from: .seconds(5), upTo: Self.longestRest))
             }
         }
     }
 
-    private func work(_ event: CloudEvent<InboundEvent>) async throws {
+    func forget(_ attempt: Attempts.Attempt) async {
+        do {
+            try await attempts.end(attempt)
+        } catch {
+            // Then it counts as one more attempt, should it come again.
+            log.warning("attempt not forgotten", ["event": attempt.eventKey, "error": "\(error)"])
+        }
+    }
+
+    func tryInPlace(
+        _ event: CloudEvent<InboundEvent>, from source: Source, until stop: StopSignal,
+        _ attempt: inout Attempts.Attempt
+    ) async -> Ending {
+        let began = monotonicSeconds()
+        var failures = 0
+        var agentFailures = 0
+        while true {
+            do {
+                if source.isSuspicious {
+                    try await attempts.run(&attempt) { try await work(event, from: source) }
+                } else {
+                    try await work(event, from: source)
+                }
+                return .done
+            } catch let error as Attempts.TooMany {
+                log.error("event ends the process", ["event": event.id])
+                return .hopeless(reason: "\(error)")
+            } catch let error as Turn.AgentFailed {
+                agentFailures += 1
+                log.error("agent failed", ["event": event.id, "error": "\(error)"])
+                // In a lane, time has passed since the last try, and passes before the next one.
+                if error.isPassing, source.isLane || agentFailures >= Self.agentTries {
+                    return .agentAway(reason: "\(error)")
+                }
+                if agentFailures >= Self.agentTries { return .hopeless(reason: "\(error)") }
+            } catch {
+                log.warning("event not handled yet", ["event": event.id, "error": "\(error)"])
+            }
+            failures += 1
+            counts.retried.increment()
+            guard await stop.sleep(for: backoff.delay(after: failures)) else { return .stopped }
+            guard monotonicSeconds() - began < Self.patience else { return .notNow }
+        }
+    }
+
+    private func work(_ event: CloudEvent<InboundEvent>, from source: Source) async throws {
         let record = try await registry.lookup(event.data.handle)
         if record.canonicalHandle != event.data.handle, !event.data.isPassedOn, event.data.isFromUser {
             return try await passOn(event, to: record.canonicalHandle)
@@ -101,6 +152,11 @@ final class EventHandler: Sendable {
             if loaded.isSeen {
                 counts.duplicates.increment()
                 return try await publish(loaded.outgoing, of: keys[0])
+            }
+            if loaded.isDeferred, case .queue(let body, _) = source {
+                // Unless the lane has ended meanwhile, the event waits behind those that came before it.
+                guard try await deferred.append(entry(event, body: body)) else { continue }
+                return counts.deferred.increment()
             }
             let now = Timestamp(clock.now)
             let before = loaded.state ?? UserState(handle: event.data.handle)
@@ -118,6 +174,12 @@ final class EventHandler: Sendable {
         }
     }
 
+    private func entry(_ event: CloudEvent<InboundEvent>, body: [UInt8]) -> DeferredStore.Entry {
+        DeferredStore.Entry(
+            handle: event.data.handle, eventKey: Self.keys(of: event)[0],
+            partition: Partition.of(event.data.handle, among: partitions), at: Timestamp(clock.now), body: body)
+    }
+
     /// What a copy of the event is recognised by: its own id, and the id of the text in it, which is the same when
     /// a second subscription reports it.
     static func keys(of event: CloudEvent<InboundEvent>) -> [String] {
@@ -132,12 +194,9 @@ final class EventHandler: Sendable {
         let copy = CloudEvent(
             id: event.id, source: event.source, type: event.type, time: event.time, traceparent: event.traceparent,
             data: passed)
-        let message = AMQPMessage(
-            id: event.id, type: event.type, timestamp: event.time.secondsSince1970,
-            contentType: CloudEvent<InboundEvent>.contentType,
-            headers: event.traceparent.map { ["traceparent": $0] } ?? [:], body: try copy.encoded())
         let routingKey = Partition.name(Partition.of(handle, among: partitions))
-        try await publisher.publish(message, exchange: Stage.inbound.exchange, routingKey: routingKey)
+        try await publisher.publish(
+            AMQPMessage(copy, body: try copy.encoded()), exchange: Stage.inbound.exchange, routingKey: routingKey)
         counts.passedOn.increment()
     }
 
@@ -172,11 +231,21 @@ extension InboundEvent {
     fileprivate var isFromUser: Bool {
         switch content {
         case .message, .reaction, .edit, .custom: true
-        case .sessionDue, .islandReachable, .identityChanged, .stateMoved: false
+        case .sessionDue, .islandReachable, .identityChanged, .stateMoved, .laneDue: false
         }
     }
 
     fileprivate var isErasure: Bool {
         if case .identityChanged(let change) = content { change.isErased == true } else { false }
+    }
+}
+
+extension AMQPMessage {
+    /// An inbound event as it goes through a queue.
+    init(_ event: CloudEvent<InboundEvent>, body: [UInt8]) {
+        self.init(
+            id: event.id, type: event.type, timestamp: event.time.secondsSince1970,
+            contentType: CloudEvent<InboundEvent>.contentType,
+            headers: event.traceparent.map { ["traceparent": $0] } ?? [:], body: body)
     }
 }

@@ -44,10 +44,9 @@ struct SessionClock: Sendable {
         let time = Timestamp(clock.now)
         let envelope = CloudEvent(
             id: id, source: "agent", type: event.type, time: time, traceparent: nil, data: event)
-        let message = AMQPMessage(
-            id: id, type: event.type, timestamp: time.secondsSince1970,
-            contentType: CloudEvent<InboundEvent>.contentType, body: try envelope.encoded())
         let routingKey = Partition.name(Partition.of(due.handle, among: partitions))
-        try await publisher.publish(message, exchange: Stage.inbound.exchange, routingKey: routingKey)
+        try await publisher.publish(
+            AMQPMessage(envelope, body: try envelope.encoded()), exchange: Stage.inbound.exchange,
+            routingKey: routingKey)
     }
 }

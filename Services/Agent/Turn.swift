@@ -47,6 +47,8 @@ struct Turn: Sendable {
         let underlying: any Error
 
         var description: String { "the agent failed: \(underlying)" }
+
+        var isPassing: Bool { (underlying as? any PassingFailure)?.isPassing ?? false }
     }
 
     /// Whether an event opens a session where none is open, and counts as activity where one is.
@@ -101,6 +103,8 @@ struct Turn: Sendable {
                 to: .custom(custom), input, state, opensSession: .ifShown, repliesIn: state.lastChat,
                 receivedAt: custom.receivedAt)
         case .sessionDue(let due): return try await sessionDue(due, input, state)
+        // Works what has waited, and is nothing to the agent itself.
+        case .laneDue: return Outcome(state: state)
         case .islandReachable(let reachable): return try showAgain(reachable, input, state)
         case .identityChanged(let change):
             return try Identity.move(state, as: change, eventKey: input.eventKey, partitions: partitions, at: input.now)

@@ -210,3 +210,11 @@ public struct StateMoved: Sendable, Equatable, Codable {
         self.state = state
     }
 }
+
+/// The moment at which a user's deferred events are to be tried again; from the agent to itself, through the user's
+/// partition.
+public struct LaneDue: Sendable, Equatable, Codable {
+    public let dueAt: Timestamp
+
+    public init(dueAt: Timestamp) { self.dueAt = dueAt }
+}

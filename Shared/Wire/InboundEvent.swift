@@ -32,6 +32,8 @@ public struct InboundEvent: Sendable, Equatable {
         case identityChanged(IdentityChanged)
         /// The state of a user whose canonical handle this has become.
         case stateMoved(StateMoved)
+        /// Events of the user wait in the agent's database, and their time has come.
+        case laneDue(LaneDue)
     }
 
     /// The event's type on the wire.
@@ -46,6 +48,7 @@ public struct InboundEvent: Sendable, Equatable {
         case islandReachable = "isthmus.island.reachable.v1"
         case identityChanged = "isthmus.identity.changed.v1"
         case stateMoved = "isthmus.state.moved.v1"
+        case laneDue = "isthmus.lane.due.v1"
     }
 }
 
@@ -60,6 +63,7 @@ extension InboundEvent.Content {
         case .islandReachable: .islandReachable
         case .identityChanged: .identityChanged
         case .stateMoved: .stateMoved
+        case .laneDue: .laneDue
         }
     }
 }
@@ -80,6 +84,7 @@ extension InboundEvent: Encodable, WirePayload {
         case .islandReachable(let value): try container.encode(value, forKey: .content)
         case .identityChanged(let value): try container.encode(value, forKey: .content)
         case .stateMoved(let value): try container.encode(value, forKey: .content)
+        case .laneDue(let value): try container.encode(value, forKey: .content)
         }
     }
 
@@ -96,6 +101,7 @@ extension InboundEvent: Encodable, WirePayload {
             case .islandReachable: .islandReachable(try container.decode(IslandReachable.self, forKey: .content))
             case .identityChanged: .identityChanged(try container.decode(IdentityChanged.self, forKey: .content))
             case .stateMoved: .stateMoved(try container.decode(StateMoved.self, forKey: .content))
+            case .laneDue: .laneDue(try container.decode(LaneDue.self, forKey: .content))
             }
         return InboundEvent(
             handle: try container.decode(String.self, forKey: .handle),

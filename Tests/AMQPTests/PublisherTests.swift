@@ -113,6 +113,20 @@ import Testing
         #expect(publisher.state == .closed)
     }
 
+    @Test func `of several nodes, one that is there is found`() async throws {
+        let fixtures = try await Fixtures.shared()
+        let port = fixtures.server.amqpPort
+        let url = "amqp://test:test@127.0.0.1:\(try freePort()),127.0.0.1:\(try freePort()),127.0.0.1:\(port)/"
+        let publisher = AMQPPublisher(
+            try AMQPEndpoint(url: url), name: "tests/1/publish", options: fixtures.options, log: fixtures.log,
+            metrics: fixtures.metrics)
+        publisher.start()
+        try await closing(publisher.close) {
+            try await publisher.waitUntilReady(within: .seconds(10))
+            try await publisher.publish(message(1), to: .confirms)
+        }
+    }
+
     @Test func `a wrong password is refused and not shown`() async throws {
         let fixtures = try await Fixtures.shared()
         let url = "amqp://test:hunter2@127.0.0.1:\(fixtures.server.amqpPort)/"

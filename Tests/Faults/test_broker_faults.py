@@ -1,12 +1,15 @@
-"""The broker's disk is full; its queues are deleted by hand."""
+"""The broker's disk, its queues, and a cluster of three that loses one."""
 
 import time
 
 import pytest
 
 import breaking
+import cluster
 from load import Load
-from stack import eventually
+from stack import eventually, running_stack
+
+SERVICES = ["ingress", "agent", "linq-sender", "apns-pusher", "token-registry"]
 
 pytestmark = pytest.mark.usefixtures("nothing_is_parked")
 
@@ -34,3 +37,42 @@ def test_queues_deleted(stack, table):
     load.judge(table)
 
 
+@pytest.fixture(scope="module")
+def three():
+    """Three nodes, each queue on all of them, and services that know all three."""
+    with running_stack("faults-cluster", PARTITIONS="4") as stack:
+        nodes = [cluster.Node(stack, 2), cluster.Node(stack, 3)]
+        try:
+            for node in nodes:
+                node.start()
+                node.join()
+            cluster.grow(stack, nodes)
+            for service in SERVICES:
+                stack.restart(service, AMQP_URL=cluster.addresses(stack, service, nodes))
+            yield stack, nodes
+        finally:
+            for node in nodes:
+                node.stop()
+
+
+class TestCluster:
+    @pytest.fixture
+    def stack(self, three):
+        return three[0]
+
+    @pytest.mark.parametrize("number", [1, 2, 3])
+    def test_loses_a_node(self, three, table, number):
+        stack, nodes = three
+        cluster.await_whole(stack, [cluster.FIRST, *(node.name for node in nodes)])
+        with Load(stack, f"RabbitMQ: three nodes, number {number} killed", rate=50) as load:
+            if number == 1:
+                # ./run starts it again at once.
+                breaking.kill(stack, "rabbitmq")
+                breaking.await_ready(stack, "rabbitmq")
+            else:
+                node = nodes[number - 2]
+                node.kill()
+                # What is out of the load's way by then has gone through two nodes.
+                time.sleep(5)
+                node.start()
+        load.judge(table)

@@ -1,5 +1,5 @@
 """What Linq and APNs do beyond a wrong answer: opt-outs, two subscriptions, dead tokens, connections that end or lead
-elsewhere."""
+elsewhere; and clocks that jump."""
 
 import shutil
 import socket
@@ -8,6 +8,7 @@ import subprocess
 import threading
 import time
 from contextlib import contextmanager
+from datetime import datetime, timezone
 from urllib.parse import urlsplit
 
 import pytest
@@ -183,3 +184,45 @@ def test_apns_has_a_wrong_certificate(stack, table):
             proxy.cut()
         load.judge(table)
     assert impostor.tried > 0 and impostor.heard == b""
+
+
+@contextmanager
+def clock_of(stack, service):
+    """The service with a clock of its own; yields what moves it, in seconds.
+
+    All clocks are set to noon before, since another day would be another day's calories.
+    """
+    file = stack.folder / "clock"
+    before = file.read_text() if file.exists() else "0"
+    now = datetime.now(timezone.utc)
+    noon = (12 - now.hour) * 3600 - now.minute * 60
+    own = stack.folder / f"clock-{service}"
+
+    def set_clock(path, seconds):
+        fresh = path.with_suffix(".new")
+        fresh.write_text(f"{seconds}\n")
+        fresh.rename(path)
+
+    set_clock(own, noon)
+    set_clock(file, noon)
+    common = stack.setting(service, "CLOCK_FILE")
+    stack.restart(service, CLOCK_FILE=str(own))
+    try:
+        yield lambda seconds: set_clock(own, noon + seconds)
+    finally:
+        stack.restart(service, CLOCK_FILE=common)
+        set_clock(file, before.strip())
+        own.unlink()
+
+
+@pytest.mark.parametrize("service", ["ingress", "agent", "linq-sender", "apns-pusher", "token-registry"])
+@pytest.mark.parametrize("hours", [1, -1])
+def test_clock_jumps(stack, table, service, hours):
+    """One service's clock is an hour wrong for a while, and right again."""
+    with clock_of(stack, service) as move:
+        with Load(stack, f"{service}: its clock jumps {hours:+d} h and back") as load:
+            load.await_cards()
+            move(hours * 3600)
+            time.sleep(3)
+            move(0)
+        load.judge(table)

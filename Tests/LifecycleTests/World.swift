@@ -231,7 +231,7 @@ extension InboundEvent {
     fileprivate var followsUser: Bool {
         switch content {
         case .message, .reaction, .edit, .custom: true
-        case .sessionDue, .islandReachable, .identityChanged, .stateMoved: false
+        case .sessionDue, .islandReachable, .identityChanged, .stateMoved, .laneDue: false
         }
     }
 }

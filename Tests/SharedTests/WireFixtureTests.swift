@@ -46,6 +46,8 @@ struct WireFixtureTests {
         let erased = IdentityChanged(userID: nil, canonicalHandle: handle, isErased: true)
         try check("identity-erased", InboundEvent(handle: handle, content: .identityChanged(erased)))
         let moved = StateMoved(from: "sam@example.com", state: #"{"handle":"sam@example.com"}"#)
+        let lane = InboundEvent(handle: handle, isPassedOn: true, content: .laneDue(LaneDue(dueAt: time)))
+        try check("lane-due", lane)
         try check("state-moved", InboundEvent(handle: handle, isPassedOn: true, content: .stateMoved(moved)))
     }
 
@@ -113,7 +115,7 @@ struct WireFixtureTests {
 
     @Test func `every type has a golden file`() throws {
         let types = try Set(Fixture.names(in: "Wire").map { try type(of: Fixture.bytes("Wire/\($0)")) })
-        #expect(types.count == 21)
+        #expect(types.count == 22)
     }
 
     @Test(arguments: [

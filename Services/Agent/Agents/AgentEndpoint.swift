@@ -17,7 +17,7 @@ struct AgentEndpoint: Sendable {
     var longestWait = Duration.seconds(20)
 
     /// Why there was no answer that can be used.
-    enum Failure: Error, Equatable, CustomStringConvertible {
+    enum Failure: PassingFailure, Equatable, CustomStringConvertible {
         /// Its status, none of the 2xx.
         case status(Int, tries: Int)
         case noAnswer(HTTPClientError, tries: Int)
@@ -26,6 +26,14 @@ struct AgentEndpoint: Sendable {
             switch self {
             case .status(let status, let tries): "the endpoint answered \(status)" + Self.after(tries)
             case .noAnswer(let error, let tries): "the endpoint gave no answer" + Self.after(tries) + ": \(error)"
+            }
+        }
+
+        /// No answer, trouble at the other end, or a key that somebody has to mend; any other status is about this event.
+        var isPassing: Bool {
+            switch self {
+            case .noAnswer: true
+            case .status(let status, _): AgentEndpoint.isWorthAnotherTry(status) || [401, 403].contains(status)
             }
         }
 
@@ -74,7 +82,7 @@ struct AgentEndpoint: Sendable {
         }
     }
 
-    private static func isWorthAnotherTry(_ status: Int) -> Bool {
+    fileprivate static func isWorthAnotherTry(_ status: Int) -> Bool {
         status == 408 || status == 425 || status == 429 || (500...599).contains(status) && status != 501
     }
 

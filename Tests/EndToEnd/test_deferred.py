@@ -1,0 +1,52 @@
+"""An agent behind HTTP that is away: who writes meanwhile waits in the agent's database, in order, and nobody else does."""
+
+import threading
+
+from agents import endpoint
+from stack import eventually
+from test_loop import replies
+
+
+class Endpoint:
+    """Answers 503 to some, and counts what it has answered to whom."""
+
+    def __init__(self):
+        self.away = set()
+        self.lock = threading.Lock()
+        self.answered = []
+
+    def answer(self, event, user):
+        with self.lock:
+            if user in self.away:
+                return 503, None
+            self.answered.append((user, event["text"]))
+        return 200, f"heard {event['text']}"
+
+
+def test_who_cannot_be_answered_waits_in_order_and_others_go_on(stack, restores_agent, handle):
+    other = handle[:-1] + str((int(handle[-1]) + 1) % 10)
+    agent = Endpoint()
+    agent.away = {handle}
+    with endpoint(agent.answer) as settings:
+        stack.restart("agent", AGENT_TIMEOUT="5s", **settings)
+        stack.text(handle, "one")
+        eventually("it waits in the database", lambda: stack.metric("agent", "isthmus_agent_deferred_total") >= 1, 60)
+        for text in ("two", "three"):
+            stack.text(handle, text)
+        # Behind the first one, without asking the agent.
+        eventually("all wait", lambda: stack.metric("agent", "isthmus_agent_deferred_total") == 3)
+        stack.text(other, "hello")
+        eventually("the other is answered", lambda: replies(stack, other) == ["heard hello"])
+        assert replies(stack, handle) == []
+        # They outlive the process, and whoever has the partition works them.
+        stack.restart("agent")
+        eventually("they still wait", lambda: stack.metric("agent", "isthmus_agent_deferred_lanes") == 1)
+        stack.text(handle, "four")
+        agent.away = set()
+        eventually("all are answered", lambda: len(replies(stack, handle)) == 4, 60)
+        assert replies(stack, handle) == ["heard one", "heard two", "heard three", "heard four"]
+        assert [text for user, text in agent.answered if user == handle] == ["one", "two", "three", "four"]
+        eventually("no lane is left", lambda: stack.metric("agent", "isthmus_agent_deferred_lanes") == 0)
+        stack.text(handle, "five")
+        eventually("the next goes straight on", lambda: replies(stack, handle)[4:] == ["heard five"])
+        assert stack.metric("agent", "isthmus_agent_deferred_total") == 1
