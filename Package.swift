@@ -39,6 +39,8 @@ let package = Package(
     platforms: [.iOS("17.2"), .macOS(.v15)],
     products: [
         .library(name: "Shared", targets: ["Shared"]),
+        // For the app alone, as the package in App/ takes it from here: built and tested with the rest.
+        .library(name: "RegistrationCore", targets: ["RegistrationCore"]),
         .executable(name: "ingress", targets: ["Ingress"]),
         .executable(name: "agent", targets: ["Agent"]),
         .executable(name: "linq-sender", targets: ["LinqSender"]),
@@ -51,6 +53,10 @@ let package = Package(
     targets: [
         // What crosses the queues and what crosses to the widget. Foundation alone: the app imports it too.
         .target(name: "Shared", path: "Shared", swiftSettings: strict),
+
+        // The app's side of the registry, as far as it needs no iPhone.
+        .target(
+            name: "RegistrationCore", dependencies: ["Shared"], path: "App/RegistrationCore", swiftSettings: strict),
 
         // C libraries, each imported by the one target named after it.
         .systemLibrary(name: "CLinux", path: "Platform/C/CLinux"),
@@ -128,6 +134,9 @@ let package = Package(
             "TokenRegistryTests",
             ["TokenRegistry", "RegistryClient", "Shared", "AMQP", "Cache", "Crypto", "Database", "HTTPServer"]),
         tests("SimulatorTests", ["Simulator", "Shared", "Crypto", "HTTP2", "HTTPServer", "HTTPClient"]),
+        tests(
+            "AppTests", ["RegistrationCore", "TokenRegistry", "Shared", "Crypto", "HTTPServer", "HTTPClient"],
+            resources: [.copy("Stubs")]),
         tests(
             "LifecycleTests",
             [

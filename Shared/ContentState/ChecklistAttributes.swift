@@ -1,4 +1,4 @@
-#if canImport(ActivityKit)
+#if canImport(ActivityKit) && !os(macOS)
     public import ActivityKit
 
     extension ChecklistAttributes: ActivityAttributes {}
