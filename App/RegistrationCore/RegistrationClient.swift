@@ -68,14 +68,16 @@ public actor RegistrationClient {
 
     /// The app was launched, or has come to the front.
     ///
-    /// Afterwards all tokens are to be reported, also those that have not changed.
+    /// Afterwards all tokens are to be reported, also those that have not changed, and then `reconcile()` called.
     ///
     /// - Parameter activities: All cards that ActivityKit knows of.
     public func refresh(_ activities: [RunningActivity: ActivityPhase]) {
         if pause != nil { endPause() }
-        let over = ledger.refresh(activities)
-        tell(over + [.running(ledger.running.map(\.id))])
+        tell(ledger.refresh(activities))
     }
+
+    /// Asks the registry, after all that was reported so far, which of the cards that run are to end.
+    public func reconcile() { tell([.running(ledger.running.map(\.id))]) }
 
     /// ActivityKit has this card now.
     public func found(_ activity: RunningActivity) { ledger.found(activity) }

@@ -16,7 +16,7 @@ public protocol RegistryTransport: Sendable {
     /// The calls that are still on their way.
     func underWay() async -> Set<String>
 
-    /// Stops what this process alone does; what the system does for it goes on.
+    /// Gives up all calls that are on their way.
     func close()
 }
 

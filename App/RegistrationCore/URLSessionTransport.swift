@@ -17,6 +17,9 @@ public final class URLSessionTransport: RegistryTransport {
     private let immediate: URLSession
     private let background: URLSession?
     private let bodies: BodyFiles
+    #if canImport(FoundationNetworking)
+        private let waiting = WaitingTasks()
+    #endif
 
     /// - Parameters:
     ///   - folder: Where the bodies of calls are kept while those are on their way.
@@ -65,14 +68,9 @@ public final class URLSessionTransport: RegistryTransport {
             task = session.downloadTask(with: request)
         }
         task.taskDescription = call.id
-        if delay > 0 { begin(task, after: delay) } else { task.resume() }
-    }
-
-    private func begin(_ task: URLSessionTask, after delay: TimeInterval) {
+        guard delay > 0 else { return task.resume() }
         #if canImport(FoundationNetworking)
-            let begins = Date(timeIntervalSinceNow: delay)
-            // Held by the queue until its time: a task that was cancelled meanwhile does nothing when it is resumed.
-            DispatchQueue.global().asyncAfter(deadline: .now() + begins.timeIntervalSinceNow) { task.resume() }
+            waiting.begin(task, call.id, after: delay)
         #else
             task.earliestBeginDate = Date(timeIntervalSinceNow: delay)
             task.resume()
@@ -81,6 +79,9 @@ public final class URLSessionTransport: RegistryTransport {
 
     public func cancel(_ ids: [String]) async {
         guard !ids.isEmpty else { return }
+        #if canImport(FoundationNetworking)
+            for id in ids { waiting.take(id)?.cancel() }
+        #endif
         for task in await tasks() where ids.contains(task.taskDescription ?? "") { task.cancel() }
     }
 
@@ -102,9 +103,28 @@ public final class URLSessionTransport: RegistryTransport {
 
     public func close() {
         immediate.invalidateAndCancel()
+        // Two sessions of one name must not be there at the same time; what is cancelled is told again at the next launch.
+        background?.invalidateAndCancel()
         feed.finish()
     }
 }
+
+#if canImport(FoundationNetworking)
+    /// Tasks that begin later, which this Foundation has no way to say.
+    private final class WaitingTasks: @unchecked Sendable {
+        // Sendable is right although unchecked: `tasks` is touched with the lock held alone.
+        private var tasks: [String: URLSessionTask] = [:]
+        private let lock = NSLock()
+
+        func begin(_ task: URLSessionTask, _ id: String, after delay: TimeInterval) {
+            lock.withLock { tasks[id] = task }
+            DispatchQueue.global().asyncAfter(deadline: .now() + delay) { self.take(id)?.resume() }
+        }
+
+        /// Each task is taken once: by its time, or by who cancels it.
+        func take(_ id: String) -> URLSessionTask? { lock.withLock { tasks.removeValue(forKey: id) } }
+    }
+#endif
 
 /// The bodies of calls that are on their way, a file each.
 private struct BodyFiles: Sendable {

@@ -124,6 +124,7 @@ import Testing
                     await phone.client.refresh([.coach("B"): .active, .coach("C"): .active, .coach("A"): .ended])
                     await phone.client.token(Data(repeating: 0xA2, count: 32), of: "B")
                     await phone.client.token(Data(repeating: 0xA3, count: 32), of: "C")
+                    await phone.client.reconcile()
                     try await eventually("the older one is ended") { phone.ended.withLock { $0.contains("B") } }
                     try await eventually("all is told") { await phone.isAllTold() }
                     #expect(!phone.ended.withLock { $0.contains("C") })

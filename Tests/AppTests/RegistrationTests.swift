@@ -28,7 +28,9 @@ import Testing
             await phone.startToken(0xAA)
             await phone.startToken(0xAB, kind: "OrderAttributes")
             await phone.show("A", session: "s1", token: 0xBB)
+            await phone.client.reconcile()
             try await eventually("all is told") { await phone.isAllTold() }
+            #expect(phone.ended.withLock { $0 }.isEmpty)
             let view = try await registry.view("sam")
             #expect(Set(view.startTokens) == ["aaaaaaaa", "abababab"])
             #expect(view.cards == ["A live"])
@@ -144,6 +146,35 @@ import Testing
                     #expect(view.startTokens == ["acacacac"])
                     #expect(view.cards == ["A live"])
                 }
+            }
+        }
+    }
+
+    @Test func `a call that is cancelled before its time is never made`() async throws {
+        try await RealRegistry.with { registry in
+            try await TemporaryDirectory.with { folder in
+                let url = try #require(URL(string: "\(registry.url)/v1/users/sam/devices/phone/start-token"))
+                let body = Data(
+                    #"{"attributesType":"CoachAttributes","token":"\#(String(repeating: "a", count: 64))"}"#.utf8)
+                let transport = try URLSessionTransport(
+                    folder: URL(fileURLWithPath: folder), backgroundIdentifier: nil)
+                var events = transport.events.makeAsyncIterator()
+                func call(_ id: String) throws -> TransportCall {
+                    TransportCall(
+                        id: id, method: "PUT", url: url, jwt: try registry.jwt("sam"), body: body, hasFailed: true)
+                }
+                try transport.begin(try call("late"), after: 60)
+                await transport.cancel(["late", "unknown"])
+                guard case .failed("late", _) = await events.next() else {
+                    return #expect(Bool(false), "it was not given up")
+                }
+                #expect(try await registry.view("sam").devices.isEmpty)
+                try transport.begin(try call("soon"), after: 0.01)
+                guard case .answered("soon", let answer) = await events.next() else {
+                    return #expect(Bool(false), "it was not made")
+                }
+                #expect(answer.status == 204)
+                transport.close()
             }
         }
     }

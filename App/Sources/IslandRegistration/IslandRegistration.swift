@@ -104,6 +104,7 @@
             for kind in kinds { activities.merge(kind.activities()) { first, _ in first } }
             await client.refresh(activities)
             for kind in kinds { await kind.look(client) }
+            await client.reconcile()
         }
     }
 #endif
