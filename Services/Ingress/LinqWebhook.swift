@@ -35,9 +35,7 @@ enum LinqWebhook {
             }
             guard LinqPayload.isActedOn(type) else { return .ignored(type: type, why: .notActedOn) }
             guard let data = payload.data else { throw Missing(path: "data", expected: "an object") }
-            guard let id = payload.event_id ?? webhookID, !id.isEmpty else {
-                throw Missing(path: "event_id", expected: "a text")
-            }
+            let id = try identifier(payload.event_id ?? webhookID, "event_id")
             if data.direction == "outbound" || data.sender_handle?.is_me == true || data.is_from_me == true
                 || data.from_handle?.is_me == true
             {
@@ -65,14 +63,14 @@ enum LinqWebhook {
         case "message.edited":
             return .edit(
                 InboundEdit(
-                    messageID: try text(data.id, "data.id"), chat: chat, sender: handle,
+                    messageID: try identifier(data.id, "data.id"), chat: chat, sender: handle,
                     partIndex: data.part?.index ?? 0, text: try text(data.part?.text, "data.part.text"),
                     receivedAt: receivedAt))
         case "reaction.added", "reaction.removed":
             return .reaction(
                 InboundReaction(
                     chat: chat, sender: handle, service: data.service.map(MessageService.init(rawValue:)),
-                    messageID: try text(data.message_id, "data.message_id"),
+                    messageID: try identifier(data.message_id, "data.message_id"),
                     reaction: try text(data.reaction_type, "data.reaction_type"), emoji: data.custom_emoji,
                     isAdded: type == "reaction.added", receivedAt: receivedAt))
         default: return .message(try message(data, chat, handle, receivedAt))
@@ -88,7 +86,7 @@ enum LinqWebhook {
             throw Missing(path: "\(path).parts", expected: "a list")
         }
         return InboundMessage(
-            messageID: try text(isOlderShape ? data.message?.id : data.id, "\(path).id"),
+            messageID: try identifier(isOlderShape ? data.message?.id : data.id, "\(path).id"),
             chat: chat,
             sender: handle,
             // The fragments seen in the field lack it; what is not said to be something else came by iMessage.
@@ -106,8 +104,10 @@ enum LinqWebhook {
     }
 
     private static func chat(_ data: LinqPayload.EventData) throws -> Chat {
-        if let chat = data.chat { return Chat(id: try text(chat.id, "data.chat.id"), isGroup: chat.is_group ?? false) }
-        return Chat(id: try text(data.chat_id, "data.chat_id"), isGroup: data.is_group ?? false)
+        if let chat = data.chat {
+            return Chat(id: try identifier(chat.id, "data.chat.id"), isGroup: chat.is_group ?? false)
+        }
+        return Chat(id: try identifier(data.chat_id, "data.chat_id"), isGroup: data.is_group ?? false)
     }
 
     private static func handle(_ data: LinqPayload.EventData) throws -> String {
@@ -117,6 +117,19 @@ enum LinqWebhook {
             throw Missing(path: path, expected: "an E.164 number or an e-mail address")
         }
         return handle.text
+    }
+
+    /// Whether the text can be the name of something: a property of a message has 255 bytes, and a database no NUL.
+    static func isIdentifier(_ text: String) -> Bool {
+        (1...255).contains(text.utf8.count)
+            && text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+    }
+
+    private static func identifier(_ value: String?, _ path: String) throws -> String {
+        guard let value, isIdentifier(value) else {
+            throw Missing(path: path, expected: "1 to 255 bytes of text without control characters")
+        }
+        return value
     }
 
     private static func text(_ value: String?, _ path: String) throws -> String {

@@ -115,8 +115,10 @@ final class WebhookHandler: Sendable {
         _ body: [UInt8], id: String?, reason: String, at receivedAt: Timestamp,
         _ respond: @escaping @Sendable (HTTPResponse) -> Void
     ) {
+        // What cannot be the name of a message must not keep it from being parked.
+        let name = id.flatMap { LinqWebhook.isIdentifier($0) ? $0 : nil }
         let message = AMQPMessage(
-            id: id ?? UUID().uuidString.lowercased(), type: "linq.webhook.unreadable",
+            id: name ?? UUID().uuidString.lowercased(), type: "linq.webhook.unreadable",
             timestamp: receivedAt.secondsSince1970,
             contentType: "application/json",
             headers: [ParkedHeader.reason: reason, ParkedHeader.service: "ingress"], body: body)

@@ -176,6 +176,54 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        String(repeating: "x", count: 256), "", "a\u{0}b", "a\r\nX-Injected: b", "a\u{1B}[2J", "\u{85}",
+    ])
+    func `an id that can name no message is unreadable, and parked`(id: String) throws {
+        let quoted = String(decoding: try JSONEncoder().encode(id), as: UTF8.self)
+        let bodies = [
+            "{\"event_type\":\"message.received\",\"event_id\":\(quoted),\"data\":\(Self.newer)}",
+            "{\"event_type\":\"message.received\",\"event_id\":\"e\",\"data\":"
+                + #"{"chat":{"id":\#(quoted)},"id":"m","sender_handle":{"handle":"+12025559876"},"parts":[]}}"#,
+            "{\"event_type\":\"message.received\",\"event_id\":\"e\",\"data\":"
+                + #"{"chat":{"id":"c"},"id":\#(quoted),"sender_handle":{"handle":"+12025559876"},"parts":[]}}"#,
+        ]
+        for body in bodies {
+            guard case .unreadable(let reason) = LinqWebhook.read(Array(body.utf8), webhookID: nil, receivedAt: Self.at)
+            else { return #expect(Bool(false), "was read: \(body)") }
+            #expect(reason.contains("1 to 255 bytes"))
+        }
+        // The webhook's own id comes from a header.
+        let bare = Array("{\"event_type\":\"message.received\",\"data\":\(Self.newer)}".utf8)
+        guard case .unreadable = LinqWebhook.read(bare, webhookID: id, receivedAt: Self.at) else {
+            return #expect(Bool(false), "was read")
+        }
+    }
+
+    @Test(arguments: ["1e400", "-1e400", "123456789012345678901234567890", "1.5", "-0.0", "1e-400"])
+    func `a number that no integer can hold is unreadable, not a crash`(number: String) {
+        let edit =
+            "{\"event_type\":\"message.edited\",\"event_id\":\"e\",\"data\":{\"chat\":{\"id\":\"c\"},\"id\":\"m\","
+            + #""sender_handle":{"handle":"+12025559876"},"part":{"index":\#(number),"text":"x"}}}"#
+        switch LinqWebhook.read(Array(edit.utf8), webhookID: nil, receivedAt: Self.at) {
+        case .unreadable: break
+        case .event(_, _, let event):
+            // Foundation takes what is a whole number after all, and rounds to zero what is next to it.
+            guard case .edit(let change) = event.content else { return #expect(Bool(false), "not an edit") }
+            #expect(change.partIndex == 0)
+        case .ignored: #expect(Bool(false), "ignored")
+        }
+    }
+
+    @Test func `NUL in a text is text, NUL in the JSON is none`() {
+        let escaped = Self.newer.replacing("\"value\":\"", with: "\"value\":\"\\u0000")
+        guard case .event = read(escaped) else { return #expect(Bool(false), "not read") }
+        let raw = Array("{\"event_type\":\"message.received\",\"data\":\(Self.newer)}\0".utf8)
+        guard case .unreadable = LinqWebhook.read([0] + raw, webhookID: "w", receivedAt: Self.at) else {
+            return #expect(Bool(false), "was read")
+        }
+    }
+
     @Test func `without an event id the webhook's own id stands in`() {
         let body = Array("{\"event_type\":\"message.received\",\"data\":\(Self.newer)}".utf8)
         guard case .event("hook-1", nil, _) = LinqWebhook.read(body, webhookID: "hook-1", receivedAt: Self.at) else {

@@ -96,6 +96,34 @@ import Testing
         }
     }
 
+    @Test func `bytes that are no text, deep JSON, NUL, huge numbers and line ends are refused, and answered in JSON`()
+        async throws
+    {
+        try await Bench.with { bench in
+            let path = "/v1/users/sam/devices/phone/activities"
+            let deep = Array(repeating: UInt8(ascii: "["), count: 8000)
+            let bodies: [[UInt8]] = [
+                Array("{\"running\":[\"".utf8) + [0xC3, 0x28, 0xFF] + Array("\"]}".utf8), deep,
+                Array("{\"running\":".utf8) + deep, Array("{\"running\":[\"A\\u0000\"]}".utf8), [0],
+                Array("{\"running\":[1e400]}".utf8), Array("{\"running\":[\"A\\r\\nX-Injected: b\"]}".utf8),
+                Array("{\"running\":[\"\\uD800\"]}".utf8),
+            ]
+            for body in bodies {
+                let request = try #require(
+                    HTTPRequest(
+                        method: "PUT", target: path, headers: [("Authorization", "Bearer \(Bench.backendKey)")],
+                        body: body))
+                let answer = await bench.api.respond(to: request)
+                #expect(answer.status == 400, "\(String(decoding: body.prefix(40), as: UTF8.self))")
+                _ = try JSONSerialization.jsonObject(with: Data(answer.body))
+            }
+            let injected = try await bench.call("PUT", "\(path)/A%0D%0AX-Injected:%20b", activity("bb"))
+            #expect(injected.status == 400)
+            #expect(!injected.headers.contains { $0.name == "X-Injected" || $0.value.contains("Injected") })
+            #expect(try await bench.store.user("sam") == nil)
+        }
+    }
+
     @Test func `a refusal names where and what is expected`() async throws {
         try await Bench.with { bench in
             let path = "/v1/users/sam/devices/phone/start-token"
