@@ -21,8 +21,12 @@ func platform(_ name: String, _ dependencies: [Target.Dependency] = [], settings
     .target(name: name, dependencies: dependencies, path: "Platform/\(name)", swiftSettings: settings)
 }
 
+/// Makes this the package of `scripts/fuzz`: what is read from outside under libFuzzer, and nothing else.
+let isFuzzing = Context.environment["ISTHMUS_FUZZ"] != nil
+
 func service(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil) -> Target {
-    .executableTarget(
+    guard !isFuzzing else { return fuzzed(name, dependencies, resources: resources) }
+    return .executableTarget(
         name: name, dependencies: dependencies + ["Runtime", "Shared"], path: "Services/\(name)", resources: resources,
         swiftSettings: strict)
 }
@@ -146,3 +150,44 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+/// A service as a library, which only an executable of tests could import otherwise; its `main` gets out of the way.
+func fuzzed(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource]?) -> Target {
+    .target(
+        name: name, dependencies: dependencies + ["Runtime", "Shared"], path: "Services/\(name)", resources: resources,
+        swiftSettings: strict + [
+            .unsafeFlags(["-Xfrontend", "-entry-point-function-name", "-Xfrontend", "\(name)_main"])
+        ])
+}
+
+if isFuzzing {
+    package.targets += [
+        .systemLibrary(name: "CFuzzer", path: "Tests/Fuzz/CFuzzer"),
+        .executableTarget(
+            name: "Fuzz",
+            dependencies: ["CFuzzer", "Ingress", "TokenRegistry", "HTTP2", "HTTPServer", "Crypto", "Shared"],
+            path: "Tests/Fuzz/Targets", swiftSettings: [.unsafeFlags(["-parse-as-library"])],
+            // gold, the usual linker, crashes over these.
+            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address", "-use-ld=lld"])]),
+    ]
+    keep(["Fuzz"], of: package)
+}
+
+// What ./test builds once more for the thread and the address sanitizer is these targets, and not everything.
+if let only = Context.environment["ISTHMUS_TESTS"] {
+    keep(only.split(separator: " ").map(String.init), of: package)
+}
+
+/// Leaves these targets, what they need, and nothing else.
+func keep(_ names: [String], of package: Package) {
+    var needed: Set<String> = []
+    var open = names
+    while let name = open.popLast() {
+        guard needed.insert(name).inserted else { continue }
+        for dependency in package.targets.first(where: { $0.name == name })?.dependencies ?? [] {
+            if case .byNameItem(let name, _) = dependency { open.append(name) }
+        }
+    }
+    package.products = []
+    package.targets.removeAll { !needed.contains($0.name) }
+}

@@ -38,7 +38,7 @@ final class ClientSession {
     /// No open stream's deadline is earlier; the true one may be later.
     private var earliestDeadline = Double.infinity
 
-    init(
+    convenience init(
         address: SocketAddress, host: String, authority: String, tls: TLSContext, options: HTTP2ClientOptions
     ) throws(ConnectionEnd) {
         let descriptor = try Socket.startConnecting(to: address, userTimeout: options.pingTimeout)
@@ -47,7 +47,13 @@ final class ClientSession {
             Glibc.close(descriptor)
             throw ConnectionEnd(reason: error.description)
         }
-        frames = try FrameConnection(isServer: false, fileDescriptor: descriptor, tls: stream)
+        self.init(
+            try FrameConnection(isServer: false, fileDescriptor: descriptor, tls: stream), authority: authority,
+            options: options)
+    }
+
+    init(_ frames: FrameConnection, authority: String, options: HTTP2ClientOptions) {
+        self.frames = frames
         self.options = options
         self.authority = authority
         createdAt = monotonicSeconds()
@@ -120,13 +126,18 @@ final class ClientSession {
             guard frames.tls.negotiatedProtocol == "h2" else {
                 throw ConnectionEnd(reason: "the server does not speak HTTP/2 (ALPN)")
             }
-            frames.submitSettings([
-                (NGHTTP2_SETTINGS_ENABLE_PUSH, 0), (NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, Self.streamWindow),
-                (NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, UInt32(MessageStream.maxHeaderBytes)),
-            ])
-            frames.setConnectionWindow(Self.connectionWindow)
-            stage = .settling
+            begin()
         }
+    }
+
+    /// The way to the server is open: HTTP/2 begins.
+    func begin() {
+        frames.submitSettings([
+            (NGHTTP2_SETTINGS_ENABLE_PUSH, 0), (NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, Self.streamWindow),
+            (NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, UInt32(MessageStream.maxHeaderBytes)),
+        ])
+        frames.setConnectionWindow(Self.connectionWindow)
+        stage = .settling
     }
 
     /// Writes what was submitted.

@@ -86,14 +86,19 @@ protocol FrameHandler: AnyObject {
             do { step = unsafe try tls.read(into: input) } catch { throw ConnectionEnd(reason: error.description) }
             switch step {
             case .moved(let count):
-                let used = unsafe nghttp2_session_mem_recv(session, input.baseAddress, count)
-                guard used >= 0 else { throw ConnectionEnd(reason: "HTTP/2: \(Self.words(Int32(clamping: used)))") }
+                unsafe try take(UnsafeRawBufferPointer(rebasing: input[..<count]))
             case .wantsRead, .wantsWrite: return round > 0
             case .closed: throw ConnectionEnd(reason: "the peer closed the connection")
             }
         }
         hasMoreInput = true
         return true
+    }
+
+    /// Handles what the peer has sent.
+    func take(_ bytes: UnsafeRawBufferPointer) throws(ConnectionEnd) {
+        let used = unsafe nghttp2_session_mem_recv(session, bytes.baseAddress, bytes.count)
+        guard used >= 0 else { throw ConnectionEnd(reason: "HTTP/2: \(Self.words(Int32(clamping: used)))") }
     }
 
     /// Writes what there is to write, as far as the socket takes it.
@@ -110,7 +115,8 @@ protocol FrameHandler: AnyObject {
         isBlocked = false
     }
 
-    private func collectOutput() throws(ConnectionEnd) {
+    /// Takes from nghttp2 what is to be written, up to a limit.
+    func collectOutput() throws(ConnectionEnd) {
         while output.count < Self.outputSize {
             var bytes: UnsafePointer<UInt8>?
             let count = unsafe nghttp2_session_mem_send(session, &bytes)
