@@ -45,7 +45,10 @@ write_broker_config() {
         echo "prometheus.tcp.port = ${PORT[broker-metrics]}"
         echo "load_definitions = $dir/definitions"
         echo "disk_free_limit.absolute = 200MB"
+        # The page shows the depths of the queues as they are, not as they were five seconds ago.
+        echo "collect_statistics_interval = 1000"
     } >"$dir/rabbitmq.conf"
+    echo "[{rabbit, [{quorum_tick_interval, 1000}]}]." >"$dir/advanced.config"
 }
 
 # Erlang's port mapper, which a broker would otherwise start itself and leave behind.
@@ -57,7 +60,7 @@ start_rabbitmq() {
     local dir=$RUN_DIR/data/rabbitmq
     start_process rabbitmq PATH="$PATH" LANG=C.UTF-8 HOME="$dir/home" RABBITMQ_NODENAME=isthmus@localhost \
         RABBITMQ_MNESIA_BASE="$dir/mnesia" RABBITMQ_LOG_BASE="$RUN_DIR/logs" RABBITMQ_LOGS=- \
-        RABBITMQ_CONFIG_FILE="$dir/rabbitmq" RABBITMQ_ADVANCED_CONFIG_FILE="$dir/none" \
+        RABBITMQ_CONFIG_FILE="$dir/rabbitmq" RABBITMQ_ADVANCED_CONFIG_FILE="$dir/advanced.config" \
         RABBITMQ_CONF_ENV_FILE="$dir/none" RABBITMQ_ENABLED_PLUGINS_FILE="$ROOT/infra/rabbitmq/enabled_plugins" \
         RABBITMQ_DIST_PORT="${PORT[dist]}" ERL_EPMD_ADDRESS=127.0.0.1 ERL_EPMD_PORT="${PORT[epmd]}" \
         RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS="+sbwt none +sbwtdcpu none +sbwtdio none" "$rabbitmq_server"

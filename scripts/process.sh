@@ -16,8 +16,8 @@ start_time() {
 start_process() {
     local name=$1 pid
     shift
-    # The locks (7, 9) must not be inherited: they are held for as long as anybody has them open.
-    setsid env -i "$@" </dev/null >>"$RUN_DIR/logs/$name.log" 2>&1 7>&- 9>&- &
+    # The locks (7, 9) must not be inherited: they are held for as long as anybody has them open; nor the page's pipe (6).
+    setsid env -i "$@" </dev/null >>"$RUN_DIR/logs/$name.log" 2>&1 6>&- 7>&- 9>&- &
     pid=$!
     # Without this the shell would write a line of its own when the process is killed.
     disown "$pid"

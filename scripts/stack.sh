@@ -12,6 +12,9 @@ PASSED_ON=(AGENT AGENT_MODEL_URL AGENT_MODEL AGENT_MODEL_KEY AGENT_HTTP_SECRET A
     OTEL_EXPORTER_OTLP_HEADERS OTEL_EXPORTER_OTLP_CERTIFICATE OTEL_RESOURCE_ATTRIBUTES OTEL_TRACES_SAMPLER
     OTEL_TRACES_SAMPLER_ARG)
 
+# What the app on the simulator's phones can show.
+ATTRIBUTES_TYPES=CoachAttributes,OrderAttributes,DeliveryAttributes,BalanceAttributes,ChecklistAttributes
+
 PORT_NAMES=(amqp management broker-metrics dist epmd redis simulator apns ingress registry
     ingress-admin agent-admin linq-sender-admin apns-pusher-admin token-registry-admin)
 
@@ -51,8 +54,12 @@ write_settings() {
     } >"$RUN_DIR/settings/$name"
 }
 
-# write_service NAME VARIABLE=VALUE…: likewise, for one that works with the broker, as a user of its own.
-write_service() { write_settings "$1" AMQP_URL="$(broker_url "$1")" PARTITIONS="$PARTITIONS" "${@:2}"; }
+# write_service NAME VARIABLE=VALUE…: likewise, for one that works with the broker, as a user of its own. The simulator is
+# the collector of its spans, for the page, unless the environment names another.
+write_service() {
+    write_settings "$1" AMQP_URL="$(broker_url "$1")" PARTITIONS="$PARTITIONS" \
+        OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:${PORT[simulator]}" "${@:2}"
+}
 
 # database_url NAME: a file for each, or one database for all that keep something.
 database_url() { printf '%s' "${ISTHMUS_DATABASE_URL:-sqlite:$RUN_DIR/data/$1.sqlite}"; }
@@ -70,6 +77,8 @@ write_all_settings() {
         SIMULATOR_APNS_LISTEN="127.0.0.1:${PORT[apns]}" SIMULATOR_DIRECTORY="$secrets" \
         SIMULATOR_INGRESS_URL="http://127.0.0.1:${PORT[ingress]}/webhooks/linq" \
         SIMULATOR_REGISTRY_URL="http://127.0.0.1:${PORT[registry]}" \
+        SIMULATOR_BROKER_URL="http://monitor:$(broker_password monitor)@127.0.0.1:${PORT[management]}" \
+        SIMULATOR_SUPERVISOR="$RUN_DIR/commands" SIMULATOR_ATTRIBUTES_TYPES="$ATTRIBUTES_TYPES" \
         SIMULATOR_BACKEND_KEY_FILE="$secrets/backend-key" LINQ_WEBHOOK_SECRETS_FILE="$secrets/webhook-secret"
     write_service token-registry "$redis" "${keys[@]}" "${sign_in[@]}" \
         DATABASE_URL="$(database_url registry)" HTTP_LISTEN="127.0.0.1:${PORT[registry]}" \

@@ -7,10 +7,9 @@ MOST_RESTARTS=10
 # peace all is forgiven.
 watch_over_stack() {
     local -A restarts=() last_end=()
-    local name
+    local name command
     while true; do
-        sleep 1 7>&- 9>&- &
-        wait $! || true
+        if read -r -t 1 -u 6 command; then obey "$command" || true; fi
         for name in "${PROCESSES[@]}"; do
             # Not while --restart has it in hand.
             flock -n 7 || break
@@ -28,6 +27,28 @@ watch_over_stack() {
     done
 }
 
+# obey COMMAND: what a person has asked for on the simulator's page, which knows the pipe. Little can be asked: everybody
+# on this machine can reach the page.
+obey() {
+    local what name
+    read -r what name <<<"$1"
+    case $what:$name in
+        kill:ingress | kill:agent | kill:linq-sender | kill:apns-pusher | kill:token-registry)
+            say "killing $name, as the page asks"
+            kill -KILL "$(pid_of "$name")" 2>/dev/null
+            ;;
+        agent:coach | agent:order | agent:delivery | agent:balance | agent:checklist)
+            say "restarting the agent as $name, as the page asks"
+            flock -w 30 7 || return
+            change_setting agent "AGENT=$name"
+            stop_process agent 20
+            start_one agent
+            flock -u 7
+            ;;
+        *) warn "the page asks for what is not done: $what" ;;
+    esac
+}
+
 # restart NAME [VARIABLE=VALUE…]: stops one process and starts it, with settings changed if any are given.
 restart_process() {
     (($#)) || fail "restart what? One of ${PROCESSES[*]}"
@@ -42,8 +63,7 @@ restart_process() {
     stop_process "$name" 20
     for setting in "$@"; do
         [[ $setting == [A-Z]*=* ]] || fail "$setting is not VARIABLE=VALUE"
-        sed -i -e "/^${setting%%=*}=/d" -e "/^${setting%%=*}_FILE=/d" "$file"
-        printf '%s\n' "$setting" >>"$file"
+        change_setting "$name" "$setting"
     done
     start_one "$name"
     # The others, too: without the broker they are not ready either.
@@ -51,4 +71,11 @@ restart_process() {
         ready_or_fail "$other" || fail "the port of $other was taken meanwhile"
     done
     say "$name is ready"
+}
+
+# change_setting NAME VARIABLE=VALUE: from its next start on.
+change_setting() {
+    local file=$RUN_DIR/settings/$1
+    sed -i -e "/^${2%%=*}=/d" -e "/^${2%%=*}_FILE=/d" "$file"
+    printf '%s\n' "$2" >>"$file"
 }

@@ -10,16 +10,20 @@ package struct PushRequest: Sendable {
     /// UNIX seconds until which APNs may keep and retry it.
     package let expiration: Int64
     package let collapseID: String?
+    /// The trace of the text that caused it, as W3C Trace Context writes it.
+    package let traceparent: String?
     package let body: [UInt8]
 
     package init(
-        token: String, bundleID: String, priority: Int, expiration: Int64, collapseID: String?, body: [UInt8]
+        token: String, bundleID: String, priority: Int, expiration: Int64, collapseID: String?,
+        traceparent: String? = nil, body: [UInt8]
     ) {
         self.token = token
         self.bundleID = bundleID
         self.priority = priority
         self.expiration = expiration
         self.collapseID = collapseID
+        self.traceparent = traceparent
         self.body = body
     }
 
@@ -35,6 +39,7 @@ package struct PushRequest: Sendable {
             (name: "content-type", value: "application/json"),
         ]
         if let collapseID { headers.append((name: "apns-collapse-id", value: collapseID)) }
+        if let traceparent { headers.append((name: "traceparent", value: traceparent)) }
         return HTTP2Request(method: "POST", path: "/3/device/\(token)", headers: headers, body: body)
     }
 }

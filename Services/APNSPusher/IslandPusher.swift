@@ -54,7 +54,8 @@ final class IslandPusher: Sendable {
         let desired = item.event.data
         let kind: IslandKind
         do { kind = try IslandKind.named(desired.attributesType) } catch { return .park(reason: "\(error)") }
-        let builder = PushBuilder(desired: desired, kind: kind, defaultBundleID: bundleID)
+        let builder = PushBuilder(
+            desired: desired, kind: kind, defaultBundleID: bundleID, traceparent: item.event.traceparent)
         let plan: IslandPlan
         switch await persist(item, { IslandPlan(desired, try await self.registry.lookup(desired.handle)) }) {
         case .success(let made): plan = made

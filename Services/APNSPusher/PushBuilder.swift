@@ -6,6 +6,7 @@ struct PushBuilder: Sendable {
     let desired: DesiredIsland
     let kind: IslandKind
     let defaultBundleID: String
+    var traceparent: String?
 
     /// A push-to-start.
     ///
@@ -19,8 +20,8 @@ struct PushBuilder: Sendable {
             asksForUpdateToken: token.wantsInputPushToken)
         return PushRequest(
             token: token.token, bundleID: token.bundleID ?? defaultBundleID, priority: 10,
-            expiration: Expiration.start(now: now), collapseID: "\(desired.sessionID).\(desired.generation)", body: body
-        )
+            expiration: Expiration.start(now: now), collapseID: "\(desired.sessionID).\(desired.generation)",
+            traceparent: traceparent, body: body)
     }
 
     func update(_ activity: RegistryRecord.Activity, _ card: DesiredIsland.Card, now: Int64) throws -> PushRequest {
@@ -53,6 +54,6 @@ struct PushBuilder: Sendable {
     ) -> PushRequest {
         PushRequest(
             token: activity.token ?? "", bundleID: activity.bundleID ?? defaultBundleID, priority: priority,
-            expiration: expiration, collapseID: nil, body: body)
+            expiration: expiration, collapseID: nil, traceparent: traceparent, body: body)
     }
 }

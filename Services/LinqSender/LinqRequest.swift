@@ -32,7 +32,9 @@ struct LinqRequest: Sendable {
     }
 
     /// The request for one reply: a group's goes to its chat, a direct one's to its handle or its chat by the setting.
-    func make(_ reply: ReplyRequest) throws -> HTTPClientRequest {
+    ///
+    /// - Parameter traceparent: The trace of the text that it answers, as W3C Trace Context writes it.
+    func make(_ reply: ReplyRequest, traceparent: String? = nil) throws -> HTTPClientRequest {
         let toChat = isToChat(reply)
         let body = Body(
             to: toChat ? nil : [reply.to],
@@ -47,6 +49,7 @@ struct LinqRequest: Sendable {
         ]
         // Declared for this endpoint alone; the key in the body is the one that all of them know.
         if !toChat { headers.append((name: "Idempotency-Key", value: reply.idempotencyKey)) }
+        if let traceparent { headers.append((name: "traceparent", value: traceparent)) }
         let path = toChat ? "/v3/chats/\(Self.escaped(reply.chat.id))/messages" : "/v3/messages"
         return HTTPClientRequest(
             "POST", baseURL + path, headers: headers, body: Array(try encoder.encode(body)))

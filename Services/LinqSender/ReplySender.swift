@@ -70,7 +70,9 @@ final class ReplySender: Sendable {
             hints.show(hint, isLinqDown: breaker.isOpen)
         }
         let message: HTTPClientRequest
-        do { message = try request.make(reply) } catch { return .park(reason: "cannot be encoded: \(error)") }
+        do { message = try request.make(reply, traceparent: item.event.traceparent) } catch {
+            return .park(reason: "cannot be encoded: \(error)")
+        }
         let began = monotonicSeconds()
         var failures = 0
         let expiresAt = Self.expiry(of: reply, headers: item.delivery.message.headers)

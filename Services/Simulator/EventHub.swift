@@ -15,6 +15,8 @@ final class EventHub: Sendable {
 
     private struct State {
         var viewers: [Int: Viewer] = [:]
+        /// What was last told to all pages, by the event's name: a new page is told it at once.
+        var announced: [String: [UInt8]] = [:]
         var serial = 0
         var changed: Set<String> = []
         var pump: Task<Void, Never>?
@@ -33,14 +35,30 @@ final class EventHub: Sendable {
         }
         let stream = responder.stream(
             status: 200, headers: [("Content-Type", "text/event-stream"), ("Cache-Control", "no-store")])
-        let number = state.withLock { state in
+        let (number, announced) = state.withLock { state in
             state.serial += 1
             state.viewers[state.serial] = Viewer(stream: stream, subject: subject)
-            return state.serial
+            return (state.serial, state.announced)
         }
         stream.onClose { [weak self] in self?.state.withLock { $0.viewers[number] = nil } }
-        send(render(subject), to: [stream])
+        stream.write(Array("retry: 1000\n\n".utf8))
+        send("state", render(subject), to: [stream])
+        for (name, json) in announced { send(name, json, to: [stream]) }
     }
+
+    var hasViewers: Bool { state.withLock { !$0.viewers.isEmpty } }
+
+    /// Tells every page something that concerns all, unless it was told just this before.
+    func announce(_ name: String, _ json: [UInt8]) {
+        let streams = state.withLock { state in
+            guard state.announced.updateValue(json, forKey: name) != json else { return [HTTPBodyStream]() }
+            return state.viewers.values.map(\.stream)
+        }
+        send(name, json, to: streams)
+    }
+
+    /// Something is not as it was for anybody.
+    func touchAll() { for viewer in state.withLock({ Array($0.viewers.values) }) { touch(viewer.subject) } }
 
     /// Something about `subject` is not as it was.
     func touch(_ subject: String) {
@@ -74,12 +92,12 @@ final class EventHub: Sendable {
         }
         for subject in changed {
             let streams = viewers.filter { $0.subject == subject }.map(\.stream)
-            if !streams.isEmpty { send(render(subject), to: streams) }
+            if !streams.isEmpty { send("state", render(subject), to: streams) }
         }
     }
 
-    private func send(_ json: [UInt8], to streams: [HTTPBodyStream]) {
-        let event = Array("event: state\ndata: ".utf8) + json + Array("\n\n".utf8)
+    private func send(_ name: String, _ json: [UInt8], to streams: [HTTPBodyStream]) {
+        let event = Array("event: \(name)\ndata: ".utf8) + json + Array("\n\n".utf8)
         for stream in streams { stream.write(event) }
     }
 

@@ -26,6 +26,9 @@ struct SimulatorConfig: ServiceSettings {
     let line: String
     let onboards: Bool
     let sendsReceipts: Bool
+    let brokerURL: Secret<String>?
+    let supervisor: String?
+    let agent: String
 
     init(_ settings: inout Settings) {
         logLevel = settings.logLevel()
@@ -72,5 +75,12 @@ struct SimulatorConfig: ServiceSettings {
         sendsReceipts = settings.optional(
             "SIMULATOR_RECEIPTS", "whether webhooks tell of what the line sent: yes or no", default: "no"
         ) { ["yes": true, "no": false][$0] }
+        brokerURL = settings.absent(
+            "SIMULATOR_BROKER_URL", "RabbitMQ's management API, http://name:password@…, for the depths of the queues"
+        ) { text in URLComponents(string: text).flatMap { $0.host == nil ? nil : Secret(text) } }
+        supervisor = settings.absent(
+            "SIMULATOR_SUPERVISOR", "a pipe to whoever runs the services, for the page's buttons that kill them"
+        ) { $0 }
+        agent = settings.optional("AGENT", "who answers, for the page to show", default: "coach") { $0 }
     }
 }

@@ -27,10 +27,14 @@ final class SimulatorServer: Sendable {
         try world.apns.start(
             config.apnsListen, certificateFile: "\(config.directory)/server.pem",
             keyFile: "\(config.directory)/server-key.pem", log: log)
-        let hub = EventHub { encodedJSON(world.view(of: $0)) }
-        relay.set { subject in hub.touch(subject) }
+        let hub = EventHub { encodedJSON(PageView(of: $0, in: world)) }
+        relay.set(world.phones) { subject in hub.touch(subject) }
+        world.trails.onChange { relay.touch($0) }
+        let queues = BrokerQueues(url: config.brokerURL, http: http)
         let load = Load(world)
-        let router = Router(world: world, control: ControlAPI(world: world, load: load), hub: hub)
+        let router = Router(
+            world: world, control: ControlAPI(world: world, load: load, hub: hub), hub: hub,
+            collector: SpanCollector(trails: world.trails))
         var limits = HTTPServerLimits()
         limits.maxConnectionsPerAddress = nil
         limits.handlerTimeout = .seconds(60)
@@ -52,6 +56,7 @@ final class SimulatorServer: Sendable {
             while (try? await Task.sleep(for: .seconds(1))) != nil {
                 world.phones.pass()
                 hub.beat()
+                if hub.hasViewers { hub.announce("queues", encodedJSON(await queues.depths())) }
             }
         }
     }
@@ -67,11 +72,12 @@ final class SimulatorServer: Sendable {
             bundleID: config.bundleID, clock: clock)
         let app = AppClient(
             registryURL: config.registryURL, backendKey: config.backendKey, signIn: signIn, http: http, log: log)
+        let trails = Trails()
         let phones = Phones(
             app: app,
             settings: PhoneSettings(environment: config.environment, attributesTypes: config.attributesTypes),
-            clock: clock
-        ) { relay.touch(userID: $0) }
+            trails: trails, clock: clock
+        ) { relay.touch($0) }
         guard let secret = config.webhookSecrets.first, let signature = WebhookSignature(secret: secret.reveal()) else {
             throw SettingsProblem("LINQ_WEBHOOK_SECRETS: expected whsec_ and Base64")
         }
@@ -80,15 +86,18 @@ final class SimulatorServer: Sendable {
         }
         let linq = LinqEnd(
             line: config.line, token: config.linqToken, subscriptions: Subscriptions(target),
-            webhooks: WebhookSender(http: http, clock: clock), sendsReceipts: config.sendsReceipts, clock: clock
-        ) { handles in relay.touch(handles: handles, phones) }
+            webhooks: WebhookSender(http: http, clock: clock, trails: trails), sendsReceipts: config.sendsReceipts,
+            trails: trails, clock: clock
+        ) { handles in for handle in handles { relay.touch(handle) } }
         let tokens = try ProviderTokens(
             teamID: config.teamID, keyID: config.keyID,
             key: try key(config.keyFile ?? "\(config.directory)/apns-key.p8"))
         let apns = APNSEnd(
-            tokens: tokens, bundleID: config.bundleID, environment: config.environment, phones: phones, clock: clock)
+            tokens: tokens, bundleID: config.bundleID, environment: config.environment, phones: phones,
+            trails: trails, clock: clock)
         return World(
-            linq: linq, apns: apns, phones: phones, app: app, environment: config.environment,
+            linq: linq, apns: apns, phones: phones, app: app, trails: trails,
+            supervisor: Supervisor(pipe: config.supervisor, agent: config.agent), environment: config.environment,
             onboards: config.onboards)
     }
 
@@ -110,17 +119,16 @@ final class SimulatorServer: Sendable {
 
 /// Carries word of changes to the hub, which comes into being after those that speak of changes.
 final class ChangeRelay: Sendable {
-    private let touch = Locked<(@Sendable (String) -> Void)?>(nil)
+    private let target = Locked<(phones: Phones, touch: @Sendable (String) -> Void)?>(nil)
 
-    func set(_ touch: @escaping @Sendable (String) -> Void) { self.touch.withLock { $0 = touch } }
+    func set(_ phones: Phones, _ touch: @escaping @Sendable (String) -> Void) {
+        target.withLock { $0 = (phones, touch) }
+    }
 
-    func touch(userID: String) { touch.withLock { $0 }?(userID) }
-
-    func touch(handles: [String], _ phones: Phones) {
-        guard let touch = touch.withLock({ $0 }) else { return }
-        for handle in handles {
-            touch(handle)
-            if let userID = phones.userID(of: handle) { touch(userID) }
-        }
+    /// Something about a user or a handle has changed: a page may show it by any of the user's names.
+    func touch(_ subject: String) {
+        guard let target = target.withLock({ $0 }) else { return }
+        let userID = target.phones.userID(of: subject) ?? subject
+        for name in Set([subject, userID] + target.phones.handles(of: userID)) { target.touch(name) }
     }
 }

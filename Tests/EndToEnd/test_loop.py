@@ -1,6 +1,7 @@
 """One text in, one reply and one Island out."""
 
 import concurrent.futures
+import re
 
 from stack import eventually, request
 
@@ -73,7 +74,8 @@ def test_the_page_is_served_by_the_simulator_alone(stack):
     page = request("GET", stack.simulator_url + "/")
     assert page.status == 200
     assert b"<html" in page.body
-    assert b"http://" not in page.body.replace(b"http://www.w3.org", b"") and b"https://" not in page.body
-    for path in ("/page.css", "/page.js"):
-        assert request("GET", stack.simulator_url + path).status == 200
+    for path in [""] + [name.decode() for name in re.findall(rb'(?:src|href)="/([^"]+)"', page.body)]:
+        file = request("GET", f"{stack.simulator_url}/{path}")
+        assert file.status == 200
+        assert b"http://" not in file.body.replace(b"http://www.w3.org", b"") and b"https://" not in file.body
     assert request("GET", stack.simulator_url + "/../secrets/webhook-secret").status == 404

@@ -173,7 +173,15 @@ import Testing
 
     @Test func `the page and its files are served, and nothing else`() async throws {
         try await Rig.with { rig in
-            for (path, type) in [("/", "text/html"), ("/page.css", "text/css"), ("/page.js", "text/javascript")] {
+            let page = URL(filePath: #filePath).deletingLastPathComponent().appending(
+                path: "../../Services/Simulator/Page")
+            let files = try FileManager.default.contentsOfDirectory(atPath: page.path).filter { $0 != "index.html" }
+            #expect(files.count > 30)
+            let types = ["css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"]
+            for (path, type) in [("/", "text/html")]
+                + files.map({ ("/" + $0, types[String($0.split(separator: ".")[1])]) })
+            {
+                let type = try #require(type)
                 let answer = try await rig.send("GET", path, nil, headers: [])
                 #expect(answer.status == 200)
                 #expect(answer.response.header("content-type")?.hasPrefix(type) == true)

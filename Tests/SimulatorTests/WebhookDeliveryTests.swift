@@ -126,7 +126,9 @@ import Testing
         defer { services.close() }
         let http = HTTPClient(userAgent: "test", log: log)
         let waits = Locked<[Duration]>([])
-        let sender = WebhookSender(http: http, clock: .system) { wait in waits.withLock { $0.append(wait) } }
+        let sender = WebhookSender(http: http, clock: .system, trails: Trails()) { wait in
+            waits.withLock { $0.append(wait) }
+        }
         let result: Result<Void, any Error>
         do { result = .success(try await body(sender, services, waits)) } catch { result = .failure(error) }
         await sender.close()

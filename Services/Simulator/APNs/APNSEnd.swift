@@ -50,6 +50,16 @@ final class APNSEnd: Sendable {
         let bytes: Int
         let status: Int
         let reason: String?
+
+        /// What APNs has answered, in a sentence.
+        var words: String {
+            let what = "APNs answers the \(event) \(status)"
+            switch reason {
+            case nil: return what
+            case "Unregistered"?, "ExpiredToken"?: return "\(what) \(reason ?? ""): the token is dead"
+            case let reason?: return "\(what) \(reason)"
+            }
+        }
     }
 
     struct Figures: Sendable, Encodable, Equatable {
@@ -82,16 +92,19 @@ final class APNSEnd: Sendable {
     private let topic: String
     private let environment: APNSEnvironment
     private let clock: WallClock
+    private let trails: Trails
     private let queue = DispatchQueue(label: "apns first answers")
     private let server = Locked<HTTP2Server?>(nil)
 
     init(
-        tokens: ProviderTokens, bundleID: String, environment: APNSEnvironment, phones: Phones, clock: WallClock
+        tokens: ProviderTokens, bundleID: String, environment: APNSEnvironment, phones: Phones, trails: Trails,
+        clock: WallClock
     ) {
         state = Locked(State(tokens: tokens))
         topic = bundleID + PushRequest.topicSuffix
         self.environment = environment
         self.phones = phones
+        self.trails = trails
         self.clock = clock
     }
 
@@ -229,6 +242,12 @@ final class APNSEnd: Sendable {
             at: Timestamp(clock.now), apnsID: apnsID, token: tokenEnd(request.path), event: name,
             priority: push?.priority, bytes: request.body.count, status: refusal?.status ?? 200, reason: refusal?.reason
         )
+        let traceparent = request.headers.first { $0.name == "traceparent" }?.value
+        trails.add(
+            Hop(.pushed, refusal == nil ? .good : .bad, record.words, message: request.body), push: apnsID,
+            traceID: Trails.traceID(inHeader: traceparent),
+            subject: phones.owner(ofToken: request.path.split(separator: "/").last.map(String.init) ?? ""),
+            title: "A push that no text has caused: \(name)")
         state.withLock { state in
             state.figures.requests += 1
             if let refusal {

@@ -10,6 +10,8 @@ import Shared
 /// - `POST /control/texts`: somebody writes (`InboundText`) → 202 with the ids.
 /// - `POST /control/say`: writes and waits for reply and Island (`Say.Request`) → 200, or 504 with what is missing.
 /// - `GET /control/state?user=`: everything about a handle or a user (`StateView`); `GET /events?user=` the same, live.
+/// - `GET /control/messages?chat=&before=`: earlier messages; `GET /control/trails/{id}/{hop}`: what a hop carried.
+/// - `POST /control/kill`, `POST /control/agent`: asks whoever runs the services to kill one, or for another agent.
 /// - `GET`, `POST /control/users`: the users; a new one with handles and phones.
 /// - `POST /control/phones/{deviceID}/{event}`: dismiss, open, leave, force-quit, offline, online, reinstall,
 ///   rotate-tokens, ios17, ios18, start; `GET /control/phones/{deviceID}/tokens`: its tokens, for a push by hand.
@@ -21,6 +23,7 @@ import Shared
 struct ControlAPI: Sendable {
     let world: World
     let load: Load
+    let hub: EventHub
 
     /// Answers what is asked under `/control`.
     func answer(_ request: HTTPRequest) async -> HTTPResponse {
@@ -32,6 +35,9 @@ struct ControlAPI: Sendable {
             return .problem(400, title: "Bad Request", detail: explain(error))
         } catch is Phones.NoSuchPhone {
             return .problem(404, title: "Not Found", detail: "there is no such phone")
+        } catch is Supervisor.NotThere {
+            return .problem(
+                409, title: "Conflict", detail: "nobody is there who would start it again; ./run would be")
         } catch let missing as Say.Missing {
             return Self.answer(missing)
         } catch is WebhookSender.TooMany {
@@ -62,6 +68,7 @@ struct ControlAPI: Sendable {
             world.linq.faults.clear()
             world.linq.hintFaults.clear()
             world.apns.faults.clear()
+            hub.touchAll()
             return .json(200, Array("{}".utf8))
         case ("GET", "counts", 1): return .json(200, encodedJSON(Counts(world)))
         case ("DELETE", "counts", 1):
@@ -80,11 +87,11 @@ struct ControlAPI: Sendable {
             struct Advance: Decodable { let advanceSeconds: Double }
             try world.advance(by: (try decoded(request) as Advance).advanceSeconds)
             return .json(200, encodedJSON(["now": Timestamp(world.phones.now)]))
-        default: return .problem(404, title: "Not Found")
+        default: return try forPage(request, path) ?? .problem(404, title: "Not Found")
         }
     }
 
-    private func decoded<Value: Decodable>(_ request: HTTPRequest) throws -> Value {
+    func decoded<Value: Decodable>(_ request: HTTPRequest) throws -> Value {
         try JSONDecoder().decode(Value.self, from: Data(request.body))
     }
 
@@ -168,15 +175,14 @@ struct ControlAPI: Sendable {
             case "online": return phone.goOnline(at: now)
             case "reinstall": return phone.reinstall()
             case "rotate-tokens": return phone.rotateTokens()
-            case "ios17": phone.system = .iOS17
-            case "ios18": phone.system = .iOS18
+            case "ios17": return phone.install(.iOS17)
+            case "ios18": return phone.install(.iOS18)
             case "start":
                 let kind = try IslandKind.named(details?.attributesType ?? "CoachAttributes")
                 let state = try details?.contentState.map { Array($0.text.utf8) } ?? kind.example()
                 return try phone.startFromApp(kind, state: state, at: now)
             default: throw BadRequest(detail: "a phone cannot \(event)")
             }
-            return []
         }
         let phone = world.phones.phone(deviceID)
         return .json(200, encodedJSON(phone.map { StateView.Phone($0, registrations: world.app.said(by: deviceID)) }))
@@ -217,6 +223,7 @@ struct ControlAPI: Sendable {
             world.linq.hintFaults.add(hints, count: count, retryAfter: fault.retryAfter ?? 1)
         }
         if let apns = fault.apns { world.apns.faults.add(apns, count: count, retryAfter: 0) }
+        hub.touchAll()
         let waiting = [
             "linq": world.linq.faults.waiting, "hints": world.linq.hintFaults.waiting,
             "apns": world.apns.faults.waiting,

@@ -13,9 +13,9 @@ struct StateView: Encodable {
     let chats: [Chat]
     let phones: [Phone]
     /// The last pushes to these phones' tokens.
-    let pushes: [APNSEnd.Record]
+    var pushes: [APNSEnd.Record]
     /// The last webhooks of anybody.
-    let webhooks: [WebhookSender.Delivery]
+    var webhooks: [WebhookSender.Delivery]
 
     struct Chat: Encodable {
         let id: String
@@ -132,11 +132,20 @@ extension StateView.Chat {
         typingUntil = isTyping ? chat.typingUntil.map(Timestamp.init) : nil
         isRead = chat.isRead
         self.isOptedOut = isOptedOut
-        self.messages = messages.map { message in
-            StateView.Message(
-                id: message.id, direction: message.direction.rawValue, sender: message.sender, text: message.text,
-                parts: message.parts, service: message.service, at: Timestamp(message.at), reactions: message.reactions,
-                readAt: message.readAt.map(Timestamp.init))
-        }
+        self.messages = messages.map { StateView.Message($0) }
+    }
+}
+
+extension StateView.Message {
+    init(_ message: LinqBook.Message) {
+        id = message.id
+        direction = message.direction.rawValue
+        sender = message.sender
+        text = message.text
+        parts = message.parts
+        service = message.service
+        at = Timestamp(message.at)
+        reactions = message.reactions
+        readAt = message.readAt.map(Timestamp.init)
     }
 }

@@ -8,16 +8,23 @@ final class World: Sendable {
     let apns: APNSEnd
     let phones: Phones
     let app: AppClient
+    let trails: Trails
+    let supervisor: Supervisor
     let onboards: Bool
     let environment: APNSEnvironment
     /// People whose account is being made, so that two first texts make one account.
     private let onboarding = Locked<[String: Task<Void, any Error>]>([:])
 
-    init(linq: LinqEnd, apns: APNSEnd, phones: Phones, app: AppClient, environment: APNSEnvironment, onboards: Bool) {
+    init(
+        linq: LinqEnd, apns: APNSEnd, phones: Phones, app: AppClient, trails: Trails, supervisor: Supervisor,
+        environment: APNSEnvironment, onboards: Bool
+    ) {
         self.linq = linq
         self.apns = apns
         self.phones = phones
         self.app = app
+        self.trails = trails
+        self.supervisor = supervisor
         self.environment = environment
         self.onboards = onboards
     }
@@ -62,14 +69,14 @@ final class World: Sendable {
     }
 
     /// Everything about a user, or about a handle that is nobody's.
-    func view(of subject: String) -> StateView {
+    func view(of subject: String, messages: Int = StateView.threadLength) -> StateView {
         let userID = phones.userID(of: subject) ?? (phones.handles(of: subject).isEmpty ? nil : subject)
         let handles = userID.map(phones.handles) ?? [subject]
         let mine = userID.map(phones.phones) ?? []
         let chats = linq.book.withLock { book in
             book.chats.values.filter { chat in handles.contains(where: chat.handles.contains) }.map { chat in
                 StateView.Chat(
-                    chat, (book.threads[chat.id] ?? []).suffix(StateView.threadLength),
+                    chat, (book.threads[chat.id] ?? []).suffix(messages),
                     isOptedOut: chat.handles.contains(where: book.optedOut.contains), at: linq.now)
             }
         }

@@ -25,6 +25,7 @@ final class LinqEnd: Sendable {
     let webhooks: WebhookSender
     let subscriptions: Subscriptions
     private let token: [UInt8]
+    private let trails: Trails
     private let clock: WallClock
     /// Whether what the line sends comes back as `message.sent` and `message.delivered`.
     private let sendsReceipts: Bool
@@ -34,13 +35,14 @@ final class LinqEnd: Sendable {
 
     init(
         line: String, token: Secret<String>, subscriptions: Subscriptions, webhooks: WebhookSender,
-        sendsReceipts: Bool, clock: WallClock, changed: @escaping @Sendable ([String]) -> Void
+        sendsReceipts: Bool, trails: Trails, clock: WallClock, changed: @escaping @Sendable ([String]) -> Void
     ) {
         book = Locked(LinqBook(line: line))
         self.token = Array(token.reveal().utf8)
         self.subscriptions = subscriptions
         self.webhooks = webhooks
         self.sendsReceipts = sendsReceipts
+        self.trails = trails
         self.clock = clock
         self.changed = changed
     }
@@ -84,8 +86,10 @@ final class LinqEnd: Sendable {
         let eventID = UUID().uuidString.lowercased()
         let body = WebhookBody(eventID: eventID, text: text, message: message, chat: chat, line: line)
         let event = WebhookSender.Event(
-            id: eventID, type: body.eventType, body: body.bytes, copies: text.copies ?? 1,
+            id: eventID, type: body.eventType, body: body.bytes, trail: Trails.traceID(ofEvent: eventID),
+            copies: text.copies ?? 1,
             delay: .milliseconds(text.delayMilliseconds ?? 0))
+        if text.echo != true { trails.begin(text, eventID: eventID) }
         changed(chat.handles)
         return (event, Posted(eventID: eventID, messageID: message.id, chatID: chat.id))
     }
@@ -140,13 +144,20 @@ final class LinqEnd: Sendable {
     }
 
     private func send(_ request: HTTPRequest, chatID: String?, _ responder: HTTPResponder, _ traceID: String) {
+        let trail = Trails.traceID(inHeader: request.header("traceparent"))
         let fault = faults.next()
         if let fault, let response = refusal(fault.fault, fault.retryAfter, traceID) {
+            let pause = fault.fault == .rateLimited ? "come again in \(fault.retryAfter) s" : fault.fault.rawValue
+            trails.add(.reply(refusedWith: response.status, pause, request), to: trail)
             return responder.respond(response)
         }
-        if fault?.fault == .reset { return responder.abort() }
+        if fault?.fault == .reset {
+            trails.add(Hop(.replied, .bad, "Linq closes the connection without having taken the reply"), to: trail)
+            return responder.abort()
+        }
         do throws(LinqFailure) {
             let acceptance = try accept(request, chatID: chatID)
+            trails.add(.reply(acceptance, fault?.fault, request), to: trail)
             switch fault?.fault {
             case .timeout: hold(responder)
             case .resetAfterAccepting: responder.abort()
@@ -156,6 +167,7 @@ final class LinqEnd: Sendable {
             }
         } catch {
             book.withLock { $0.count(error) }
+            trails.add(.reply(refusedWith: error.status, error.message, request), to: trail)
             responder.respond(answer(error, traceID))
         }
     }

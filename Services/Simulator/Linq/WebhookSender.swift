@@ -23,6 +23,8 @@ final class WebhookSender: Sendable {
         let id: String
         let type: String
         let body: [UInt8]
+        /// The trail that the way of this event is noted in.
+        var trail: String?
         var copies = 1
         var delay = Duration.zero
     }
@@ -61,16 +63,18 @@ final class WebhookSender: Sendable {
 
     private let http: HTTPClient
     private let clock: WallClock
+    private let trails: Trails
     private let wait: @Sendable (Duration) async throws -> Void
     private let state = Locked(State())
 
     /// - Parameter wait: Sleeps between attempts; a test gives one that does not.
     init(
-        http: HTTPClient, clock: WallClock,
+        http: HTTPClient, clock: WallClock, trails: Trails,
         wait: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
     ) {
         self.http = http
         self.clock = clock
+        self.trails = trails
         self.wait = wait
     }
 
@@ -116,13 +120,17 @@ final class WebhookSender: Sendable {
             if event.delay > .zero { try await wait(event.delay) }
             var waited = Duration.zero
             while true {
-                let outcome = await attempt(event, target)
                 delivery.attempts += 1
+                trails.add(Self.departure(event, attempt: delivery.attempts), to: event.trail)
+                let sentAt = ContinuousClock.now
+                let outcome = await attempt(event, target)
+                let took = ContinuousClock.now - sentAt
                 if case .answered(let status) = outcome { delivery.status = status } else { delivery.status = nil }
                 let elapsed = max(waited, ContinuousClock.now - start)
                 let decision = WebhookRetry.decide(
                     outcome, attempt: delivery.attempts, elapsed: elapsed, random: .random(in: 0..<1))
                 note(outcome, decision)
+                trails.add(Self.hop(outcome, decision, took), to: event.trail)
                 guard case .again(let pause) = decision else {
                     delivery.outcome = Self.words(decision)
                     break
@@ -164,6 +172,28 @@ final class WebhookSender: Sendable {
             state.recent.append(delivery)
             if state.recent.count > Self.memory { state.recent.removeFirst() }
         }
+    }
+
+    private static func departure(_ event: Event, attempt: Int) -> Hop {
+        Hop(
+            .webhook, .good, attempt == 1 ? "Linq sends the webhook" : "Linq sends the webhook again, try \(attempt)",
+            message: event.body)
+    }
+
+    private static func hop(_ outcome: WebhookRetry.Outcome, _ decision: WebhookRetry.Decision, _ took: Duration) -> Hop
+    {
+        let answer =
+            switch outcome {
+            case .answered(let status): "ingress answers \(status)"
+            case .network(let words), .noSuchHost(let words): "ingress does not answer (\(words))"
+            }
+        let (tone, words): (Hop.Tone, String) =
+            switch decision {
+            case .done: (.good, "\(answer): the broker has confirmed it")
+            case .again(let pause): (.bad, "\(answer): Linq tries again in \(Int(pause.seconds.rounded())) s")
+            case .giveUp(let why): (.bad, "\(answer): Linq gives it up, \(why)")
+            }
+        return Hop(.confirmed, tone, words, seconds: took.seconds)
     }
 
     private static func words(_ decision: WebhookRetry.Decision) -> String {

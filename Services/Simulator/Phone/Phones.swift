@@ -20,7 +20,7 @@ final class Phones: Sendable {
         var userOfHandle: [String: String] = [:]
         var handlesOfUser: [String: [String]] = [:]
         var deviceOfToken: [String: String] = [:]
-        var deadTokens: [String: (TokenDeath, Date)] = [:]
+        var deadTokens: [String: (death: TokenDeath, since: Date, deviceID: String)] = [:]
         var environments: [String: APNSEnvironment] = [:]
         /// How far the phones' clocks are ahead of ours.
         var ahead: TimeInterval = 0
@@ -36,13 +36,18 @@ final class Phones: Sendable {
 
     private let state = Locked(State())
     private let app: AppClient
+    private let trails: Trails
     private let settings: PhoneSettings
     private let clock: WallClock
     /// Told the user whose phone changed.
     private let changed: @Sendable (String) -> Void
 
-    init(app: AppClient, settings: PhoneSettings, clock: WallClock, changed: @escaping @Sendable (String) -> Void) {
+    init(
+        app: AppClient, settings: PhoneSettings, trails: Trails, clock: WallClock,
+        changed: @escaping @Sendable (String) -> Void
+    ) {
         self.app = app
+        self.trails = trails
         self.settings = settings
         self.clock = clock
         self.changed = changed
@@ -58,6 +63,13 @@ final class Phones: Sendable {
     }
 
     func phone(_ deviceID: String) -> VirtualPhone? { state.withLock { $0.phones[deviceID] } }
+
+    /// Whose token it is, or was: of a dead one that is known only as long as APNs tells that it died.
+    func owner(ofToken token: String) -> String? {
+        state.withLock { state in
+            (state.deviceOfToken[token] ?? state.deadTokens[token]?.deviceID).flatMap { state.phones[$0]?.userID }
+        }
+    }
 
     func handles(of userID: String) -> [String] { state.withLock { $0.handlesOfUser[userID] ?? [] } }
 
@@ -116,7 +128,7 @@ final class Phones: Sendable {
             if let device = state.deviceOfToken[token] {
                 return .alive(state.environments[device] ?? settings.environment)
             }
-            if let (death, since) = state.deadTokens[token] { return .dead(death, since: since) }
+            if let dead = state.deadTokens[token] { return .dead(dead.death, since: dead.since) }
             return .unknown
         }
     }
@@ -152,7 +164,7 @@ final class Phones: Sendable {
     private func run(
         on deviceID: String, _ event: (inout VirtualPhone, Date, inout Figures) throws -> [PhoneAction]
     ) rethrows -> Bool {
-        let userID: String? = try state.withLock { state in
+        let heard: (userID: String, pushes: [HeardPush])? = try state.withLock { state in
             // Taken out while it changes, so that its lists are not copied.
             guard var phone = state.phones.removeValue(forKey: deviceID) else { return nil }
             defer { state.phones[deviceID] = phone }
@@ -161,10 +173,11 @@ final class Phones: Sendable {
                 // Handed over under the lock, so that what the app says is in the order of what happened.
                 say(action, phone, state)
             }
-            return phone.userID
+            return (phone.userID, phone.takeHeard())
         }
-        guard let userID else { return false }
-        changed(userID)
+        guard let heard else { return false }
+        for push in heard.pushes { trails.add(push.hop, push: push.apnsID) }
+        changed(heard.userID)
         return true
     }
 
@@ -186,7 +199,7 @@ final class Phones: Sendable {
         case .died(let token, let reason):
             state.deviceOfToken[token] = nil
             if state.deadTokens.count >= mostDeadTokens { state.deadTokens = [:] }
-            state.deadTokens[token] = (reason, now)
+            state.deadTokens[token] = (reason, now, deviceID)
         default: break
         }
     }

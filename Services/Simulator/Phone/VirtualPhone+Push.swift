@@ -16,6 +16,7 @@ extension VirtualPhone {
                         at: now)
                 }
                 store(push)
+                hear(push, .kept)
             }
             return []
         }
@@ -29,20 +30,29 @@ extension VirtualPhone {
             return []
         }
         do {
-            switch (purpose(of: push.token), event) {
-            case (.start, "start"): return say(try start(payload.aps, push.body, at: now))
-            case (.update(let id), "update"): return say(try update(id, payload.aps, push.body, at: now))
-            case (.update(let id), "end"): return say(try end(id, payload.aps, push.body, at: now))
+            let actions: [PhoneAction]
+            let purpose = purpose(of: push.token)
+            switch (purpose, event) {
+            case (.start, "start"): actions = try start(payload.aps, push.body, at: now)
+            case (.update(let id), "update"): actions = try update(id, payload.aps, push.body, at: now)
+            case (.update(let id), "end"): actions = try end(id, payload.aps, push.body, at: now)
             case (.start, _): throw Dropped("a push-to-start token takes the event start, not \(event)")
             case (.update, _): throw Dropped("an update token takes the events update and end, not \(event)")
             case (nil, _): throw Dropped("the token is no longer this phone's")
             }
+            hear(push, .applied(event: event, contentState: card(of: purpose)?.contentState))
+            return say(actions)
         } catch let dropped as Dropped {
             drop(push, event, dropped.reason, at: now)
         } catch {
             drop(push, event, explain(error), at: now)
         }
         return []
+    }
+
+    /// The card that a push with a token for `purpose` has just made or changed; `nil` if it is gone by now.
+    private func card(of purpose: Purpose?) -> Card? {
+        if case .update(let id) = purpose { cards.first { $0.activityID == id } } else { cards.last }
     }
 
     private struct Dropped: Error {

@@ -17,11 +17,15 @@ extension VirtualPhone {
 
     /// The user opens the app: its Island collapses.
     ///
-    /// A launch also tells the registry all that the app knows.
+    /// It tells the registry the tokens of its cards again, one of which may have been given up meanwhile; a launch tells
+    /// all that the app knows.
     mutating func open() -> [PhoneAction] {
         let wasQuit = app == .forceQuit
         setApp(.foreground)
-        guard wasQuit else { return say([reconciliation]) }
+        guard wasQuit else {
+            let known = cards.filter { $0.isLive && $0.token != nil }
+            return say(known.map { .registerActivity(activityID: $0.activityID) } + [reconciliation])
+        }
         var actions: [PhoneAction] = startTokens.sorted { $0.key < $1.key }.map {
             .registerStartToken(attributesType: $0.key, token: $0.value)
         }
@@ -64,6 +68,13 @@ extension VirtualPhone {
             }
         }
         return actions + pass(at: now)
+    }
+
+    /// Another iOS is installed; the app registers again, since what it may ask of a push depends on it.
+    mutating func install(_ system: System) -> [PhoneAction] {
+        self.system = system
+        return say(
+            startTokens.sorted { $0.key < $1.key }.map { .registerStartToken(attributesType: $0.key, token: $0.value) })
     }
 
     /// The app is deleted and installed again: cards and tokens are gone, new tokens come.

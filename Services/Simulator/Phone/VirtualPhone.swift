@@ -38,6 +38,8 @@ struct VirtualPhone: Sendable {
     private(set) var dropped: [DroppedPush] = []
     /// How many were dropped in all.
     private(set) var droppedCount = 0
+    /// What the phone made of the pushes since somebody last asked.
+    private var heard: [HeardPush] = []
     /// The one notification that APNs keeps for an app on a phone that it cannot reach.
     private(set) var stored: Push?
     /// Activities that this phone no longer has, and why: "dismissed", "ended".
@@ -119,6 +121,18 @@ struct VirtualPhone: Sendable {
         dropped.append(DroppedPush(at: now, apnsID: push.apnsID, event: event, reason: reason))
         droppedCount += 1
         if dropped.count > Self.memory { dropped.removeFirst() }
+        hear(push, .dropped(reason: reason))
+    }
+
+    mutating func hear(_ push: Push, _ outcome: HeardPush.Outcome) {
+        heard.append(HeardPush(apnsID: push.apnsID, outcome: outcome))
+        if heard.count > Self.memory { heard.removeFirst() }
+    }
+
+    /// What the phone made of the pushes since this was last called.
+    mutating func takeHeard() -> [HeardPush] {
+        defer { heard = [] }
+        return heard
     }
 
     mutating func change(_ index: Int, _ body: (inout Card) -> Void) { body(&cards[index]) }
