@@ -1,6 +1,7 @@
 .PHONY: help run test unit faults soak compose-test check format build clean
 .PHONY: help run test unit faults soak backlog check format build clean
 .PHONY: help run test unit faults soak fuzz check format build clean
+.PHONY: help run test unit faults soak pictures check format build clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -27,6 +28,8 @@ backlog:  ## a million texts (or TEXTS=…) while the agent is down, and the mem
 		.test/venv/bin/pytest -s -p no:cacheprovider Tests/Faults/test_backlog.py
 fuzz:  ## made-up bytes for all that reads bytes from outside, five minutes for each of five
 	scripts/fuzz
+pictures:  ## the README's pictures, made anew; build and ./test first
+	ISTHMUS_CONFIGURATION=debug .test/venv/bin/pytest -p no:cacheprovider Tests/Browser/pictures.py
 
 check:  ## format, structure, shell scripts
 	scripts/check

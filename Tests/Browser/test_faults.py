@@ -1,0 +1,72 @@
+"""What breaks is seen, and nothing is lost."""
+
+from playwright.sync_api import expect
+
+from stack import eventually
+
+NOTHING_LOST = "nothing was lost"
+
+
+def calories(one):
+    return eventually("the Island shows a state", lambda: one.page.locator(".compact-face .figure").inner_text())
+
+
+def test_a_way_is_shown_hop_by_hop_and_a_click_shows_the_message(logged):
+    hops = logged.hops("chicken bowl, 600 cal")
+    for name in ("Webhook", "Confirmed", "Agent took it", "Reply", "Push", "Phone"):
+        expect(hops.filter(has=logged.page.locator(".hop-name", has_text=name))).to_have_count(1)
+    hops.filter(has_text="Linq sends the webhook").get_by_role("button").click()
+    expect(hops.locator("pre")).to_contain_text('"event_type": "message.received"')
+    hops.filter(has_text="shows it").get_by_role("button").click()
+    expect(hops.locator("pre").last).to_contain_text('"calories": 600')
+    expect(logged.page.locator("#tally")).to_contain_text(NOTHING_LOST)
+    expect(logged.page.locator("#queues .queue")).to_have_count(4)
+
+
+def test_linq_answers_429(logged):
+    logged.do("linq-429")
+    expect(logged.page.locator("#fault-state")).to_contain_text("Linq refuses the next 2 replies with 429")
+    logged.text("apple 80 cal")
+    refused = logged.hops("apple 80 cal").filter(has_text="429")
+    expect(refused).to_have_count(2)
+    expect(refused.first).to_have_attribute("data-tone", "bad")
+    expect(logged.answers).to_have_count(2)
+    expect(logged.page.locator("#tally")).to_contain_text("2 texts, all answered: " + NOTHING_LOST)
+
+
+def test_apns_answers_410(logged):
+    logged.do("apns-410")
+    expect(logged.page.locator("#fault-state")).to_contain_text("410")
+    logged.text("apple 80 cal")
+    expect(logged.hops("apple 80 cal").filter(has_text="410")).to_have_attribute("data-tone", "bad")
+    expect(logged.answers).to_have_count(2)
+    assert calories(logged) == "600"
+    # What is desired is kept: the app that comes up registers its token again, and is sent it.
+    logged.do("open")
+    expect(logged.page.locator("#own-app")).to_contain_text("680")
+
+
+def test_the_token_is_lost(logged):
+    logged.do("lose-token")
+    logged.text("apple 80 cal")
+    expect(logged.answers).to_have_count(2)
+    eventually("the newest state is shown", lambda: calories(logged) == "680")
+    expect(logged.page.locator("#tally")).to_contain_text(NOTHING_LOST)
+
+
+def test_the_agent_is_killed_and_comes_back(stack, logged):
+    logged.do("kill-agent")
+    logged.text("apple 80 cal")
+    logged.text("pear 20 cal")
+    expect(logged.answers).to_have_count(3)
+    eventually("the newest state is shown", lambda: calories(logged) == "700")
+    expect(logged.page.locator("#tally")).to_contain_text("3 texts, all answered: " + NOTHING_LOST)
+    assert "killing agent, as the page asks" in (stack.folder / "logs" / "run.log").read_text()
+
+
+def test_the_pusher_is_killed_and_comes_back(stack, logged):
+    logged.do("kill-pusher")
+    logged.text("apple 80 cal")
+    expect(logged.answers).to_have_count(2)
+    eventually("the newest state is shown", lambda: calories(logged) == "680")
+    assert "killing apns-pusher, as the page asks" in (stack.folder / "logs" / "run.log").read_text()
