@@ -1,7 +1,4 @@
-.PHONY: help run test unit faults soak compose-test check format build clean
-.PHONY: help run test unit faults soak backlog check format build clean
-.PHONY: help run test unit faults soak fuzz check format build clean
-.PHONY: help run test unit faults soak pictures check format build clean
+.PHONY: help run test unit faults soak compose-test check format build clean backlog fuzz pictures
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -23,11 +20,14 @@ soak:  ## faults at random under 100,000 texts; build and ./test first
 
 compose-test:  ## builds the images and tries docker-compose.yml; needs a Docker engine
 	scripts/compose-test
+
 backlog:  ## a million texts (or TEXTS=…) while the agent is down, and the memory of each process; build and ./test first
 	ISTHMUS_CONFIGURATION=debug BACKLOG_TEXTS=$(or $(TEXTS),1000000) \
 		.test/venv/bin/pytest -s -p no:cacheprovider Tests/Faults/test_backlog.py
+
 fuzz:  ## made-up bytes for all that reads bytes from outside, five minutes for each of five
 	scripts/fuzz
+
 pictures:  ## the README's pictures, made anew; build and ./test first
 	ISTHMUS_CONFIGURATION=debug .test/venv/bin/pytest -p no:cacheprovider Tests/Browser/pictures.py
 

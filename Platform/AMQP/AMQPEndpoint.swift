@@ -24,8 +24,8 @@ package struct AMQPEndpoint: Sendable, CustomStringConvertible {
 
     /// Reads `amqp://user:password@host:port/vhost` or `amqps://…`; parts may be percent-encoded.
     ///
-    /// A cluster's nodes stand one after the other with commas: `host:port,host:port`. No path, or `/` alone, means the virtual host `/`. With `amqps` the host must be a name: librabbitmq does not
-    /// compare a certificate's IP addresses.
+    /// A cluster's nodes stand one after the other with commas: `host:port,host:port`. No path, or `/` alone, means the
+    /// virtual host `/`. With `amqps` the host must be a name: librabbitmq does not compare a certificate's IP addresses.
     package init(url: String, caFile: String? = nil) throws(AMQPError) {
         let urls = Self.oneByOne(url)
         let first = try AMQPEndpoint(oneHost: urls[0], caFile: caFile)

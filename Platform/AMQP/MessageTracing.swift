@@ -19,11 +19,13 @@ extension AMQPMessage {
         // An answer goes to a queue of one asker, whose name is as long as it is meaningless.
         let routingKey = routingKey.hasPrefix(Self.directReply) ? Self.directReply : routingKey
         let destination = [exchange, routingKey].filter { !$0.isEmpty }.joined(separator: ":")
-        let span = trace.span(
-            "\(operation.name) \(destination)", operation.kind,
-            operation.attributes(destination, routingKey, self).merging([
-                "server.address": .text(endpoint.host), "server.port": .integer(Int(endpoint.port)),
-            ]) { $1 })
+        var attributes = operation.attributes(destination, routingKey, self)
+        // Of a cluster's nodes any may have it.
+        if endpoint.addresses.count == 1, let server = endpoint.addresses.first {
+            attributes["server.address"] = .text(server.host)
+            attributes["server.port"] = .integer(Int(server.port))
+        }
+        let span = trace.span("\(operation.name) \(destination)", operation.kind, attributes)
         headers[Self.traceparent] = (span?.context ?? trace.context).traceparent
         return span
     }

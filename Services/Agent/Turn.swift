@@ -339,7 +339,7 @@ extension InboundEvent {
         case .message(let message): message.sender
         case .reaction(let reaction): reaction.sender
         case .edit(let edit): edit.sender
-        case .custom, .sessionDue, .islandReachable, .identityChanged, .stateMoved: nil
+        case .custom, .sessionDue, .islandReachable, .identityChanged, .stateMoved, .laneDue: nil
         }
     }
 }
