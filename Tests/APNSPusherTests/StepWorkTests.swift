@@ -1,3 +1,4 @@
+import APNSClient
 import Shared
 import Stage
 import Testing

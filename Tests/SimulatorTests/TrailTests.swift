@@ -131,8 +131,10 @@ import Testing
             #expect(superseded.first?.words.hasPrefix("Superseded") == true)
             let parked = hops.filter { $0.step == .worked && $0.tone == .bad }
             #expect(parked.map(\.words) == ["linq-sender parks it: it cannot be worked"])
-            #expect(try await rig.send("POST", "/v1/traces", ["spans": 5], headers: json).status == 400)
-            #expect(try await rig.send("POST", "/v1/traces", ["resourceSpans": []], headers: []).status == 415)
+            let answer1 = try await rig.send("POST", "/v1/traces", ["spans": 5], headers: json)
+            #expect(answer1.status == 400)
+            let answer2 = try await rig.send("POST", "/v1/traces", ["resourceSpans": []], headers: [])
+            #expect(answer2.status == 415)
         }
     }
 
@@ -156,8 +158,10 @@ import Testing
 
     @Test func `without anybody to start it again, nothing is killed`() async throws {
         try await Rig.with { rig in
-            #expect(try await rig.control("POST", "/kill", ["service": "agent"]).status == 409)
-            #expect(try await rig.control("POST", "/agent", ["agent": "order"]).status == 409)
+            let answer3 = try await rig.control("POST", "/kill", ["service": "agent"])
+            #expect(answer3.status == 409)
+            let answer4 = try await rig.control("POST", "/agent", ["agent": "order"])
+            #expect(answer4.status == 409)
         }
     }
 
@@ -169,10 +173,14 @@ import Testing
             let reader = open(pipe, O_RDWR)
             defer { close(reader) }
             try await Rig.with(environment: ["SIMULATOR_SUPERVISOR": pipe]) { rig in
-                #expect(try await rig.control("POST", "/kill", ["service": "agent"]).status == 202)
-                #expect(try await rig.control("POST", "/agent", ["agent": "order"]).status == 202)
-                #expect(try await rig.control("POST", "/kill", ["service": "simulator"]).status == 400)
-                #expect(try await rig.control("POST", "/agent", ["agent": "order\nkill ingress"]).status == 400)
+                let answer5 = try await rig.control("POST", "/kill", ["service": "agent"])
+                #expect(answer5.status == 202)
+                let answer6 = try await rig.control("POST", "/agent", ["agent": "order"])
+                #expect(answer6.status == 202)
+                let answer7 = try await rig.control("POST", "/kill", ["service": "simulator"])
+                #expect(answer7.status == 400)
+                let answer8 = try await rig.control("POST", "/agent", ["agent": "order\nkill ingress"])
+                #expect(answer8.status == 400)
                 var bytes = [UInt8](repeating: 0, count: 200)
                 let count = read(reader, &bytes, bytes.count)
                 #expect(String(decoding: bytes.prefix(max(0, count)), as: UTF8.self) == "kill agent\nagent order\n")
@@ -184,9 +192,11 @@ import Testing
         try await Rig.with { rig in
             let text: JSONValue = ["from": .string(Self.handle), "text": "hi"]
             let foreign = [(name: "Origin", value: "http://elsewhere.example")]
-            #expect(try await rig.send("POST", "/control/texts", text, headers: foreign).status == 403)
+            let answer9 = try await rig.send("POST", "/control/texts", text, headers: foreign)
+            #expect(answer9.status == 403)
             let own = [(name: "Origin", value: "http://127.0.0.1:\(rig.server.port)")]
-            #expect(try await rig.send("POST", "/control/texts", text, headers: own).status == 202)
+            let answer10 = try await rig.send("POST", "/control/texts", text, headers: own)
+            #expect(answer10.status == 202)
         }
     }
 }
