@@ -1,4 +1,5 @@
 import Foundation
+import Runtime
 import Shared
 
 @testable import Ingress
@@ -10,7 +11,7 @@ import Shared
         return
     }
     let envelope = CloudEvent(
-        id: id, source: "linq", type: event.type, time: now, traceparent: Traceparent.make(traceID: traceID),
+        id: id, source: "linq", type: event.type, time: now, traceparent: TraceContext(traceID: traceID).traceparent,
         data: event)
     do {
         let read = try CloudEvent<InboundEvent>(decoding: envelope.encoded())

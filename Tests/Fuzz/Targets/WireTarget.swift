@@ -17,7 +17,7 @@ import Shared
     }
 }
 
-private func again<Payload: Codable & Sendable>(
+private func again<Payload: Encodable & WirePayload>(
     _ type: CloudEvent<Payload>.Type, _ input: [UInt8],
     _ isSame: (CloudEvent<Payload>, CloudEvent<Payload>) -> Bool
 ) {
