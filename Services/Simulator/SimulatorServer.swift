@@ -119,10 +119,16 @@ final class SimulatorServer: Sendable {
 
 /// Carries word of changes to the hub, which comes into being after those that speak of changes.
 final class ChangeRelay: Sendable {
-    private let target = Locked<(phones: Phones, touch: @Sendable (String) -> Void)?>(nil)
+    /// A tuple's function would be wrapped once more at each look at it under the lock.
+    private struct Target {
+        let phones: Phones
+        let touch: @Sendable (String) -> Void
+    }
+
+    private let target = Locked<Target?>(nil)
 
     func set(_ phones: Phones, _ touch: @escaping @Sendable (String) -> Void) {
-        target.withLock { $0 = (phones, touch) }
+        target.withLock { $0 = Target(phones: phones, touch: touch) }
     }
 
     /// Something about a user or a handle has changed: a page may show it by any of the user's names.

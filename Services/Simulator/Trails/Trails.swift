@@ -18,11 +18,18 @@ final class Trails: Sendable {
         var pushOrder: [String] = []
     }
 
+    /// A function by itself would be wrapped once more at each look at it under the lock.
+    private struct Listener {
+        let tell: @Sendable (String) -> Void
+    }
+
     private let state = Locked(State())
-    private let changed = Locked<(@Sendable (String) -> Void)?>(nil)
+    private let listener = Locked<Listener?>(nil)
 
     /// Tells whose trail has changed.
-    func onChange(_ body: @escaping @Sendable (String) -> Void) { changed.withLock { $0 = body } }
+    func onChange(_ body: @escaping @Sendable (String) -> Void) { listener.withLock { $0 = Listener(tell: body) } }
+
+    private func changed(_ subject: String) { listener.withLock { $0 }?.tell(subject) }
 
     /// The id of the trace that a webhook begins.
     static func traceID(ofEvent eventID: String) -> String { eventID.filter { $0 != "-" } }
@@ -41,7 +48,7 @@ final class Trails: Sendable {
             state.order.append(trail.id)
             if state.order.count > Self.most { state.trails[state.order.removeFirst()] = nil }
         }
-        changed.withLock { $0 }?(trail.subject)
+        changed(trail.subject)
     }
 
     /// Adds a hop to the trail with this id; false if there is none.
@@ -52,7 +59,7 @@ final class Trails: Sendable {
             return state.trails[id]?.subject
         }
         guard let subject else { return false }
-        changed.withLock { $0 }?(subject)
+        changed(subject)
         return true
     }
 
