@@ -29,7 +29,10 @@ final class RawServer: Sendable {
         }
         guard isListening else { throw POSIXError(.EADDRINUSE) }
         port = UInt16(bigEndian: address.sin_port)
+        // This thread closes what it accepts from: closed by another, the number could be that of the next server by the
+        // time it is asked again, whose connections would then be taken here.
         Thread { [accepted] in
+            defer { close(descriptor) }
             while true {
                 let connection = accept(descriptor, nil, nil)
                 guard connection >= 0 else { return }
@@ -44,7 +47,6 @@ final class RawServer: Sendable {
 
     deinit {
         shutdown(descriptor, Int32(SHUT_RDWR))
-        close(descriptor)
     }
 
     /// Reads a request whose body, if it has one, ends with `end`; false if the client ends the connection first.
