@@ -60,12 +60,17 @@ final class AgentStore: Sendable {
         let eventKeys: [String]
     }
 
+    /// What one transaction does for many events: to say that something is published takes none of its own.
+    private enum Write: Sendable {
+        case commit(Commit)
+        case forgetOutgoing(eventKey: String)
+    }
+
     private let database: Database
     private let hashKey: HMACKey
     private let keyring: Keyring
     private let loads: Batcher<LoadRequest, Loaded>
-    private let commits: Batcher<Commit, CommitResult>
-    private let removals: Batcher<String, Void>
+    private let writes: Batcher<Write, CommitResult>
     let attempts: AttemptStore
     let deferred: DeferredStore
 
@@ -83,15 +88,16 @@ final class AgentStore: Sendable {
                 try requests.map { try Self.load($0, transaction, keyring) }
             }
         }
-        commits = Batcher { requests in
+        writes = Batcher { requests in
             try await database.transaction { transaction in
-                try requests.map { try Self.commit($0, transaction, hashKey, keyring) }
-            }
-        }
-        removals = Batcher { keys in
-            try await database.transaction { transaction in
-                for key in keys { _ = try transaction.run("DELETE FROM outbox WHERE event_key = $1", [.text(key)]) }
-                return keys.map { _ in }
+                try requests.map { request in
+                    switch request {
+                    case .commit(let commit): return try Self.commit(commit, transaction, hashKey, keyring)
+                    case .forgetOutgoing(let key):
+                        _ = try transaction.run("DELETE FROM outbox WHERE event_key = $1", [.text(key)])
+                        return .committed
+                    }
+                }
             }
         }
     }
@@ -102,10 +108,12 @@ final class AgentStore: Sendable {
         try await loads.submit(LoadRequest(userKey: hashKey.authenticate(Array(handle.utf8)), eventKeys: eventKeys))
     }
 
-    func commit(_ commit: Commit) async throws -> CommitResult { try await commits.submit(commit) }
+    func commit(_ commit: Commit) async throws -> CommitResult { try await writes.submit(.commit(commit)) }
 
     /// Forgets what an event caused, once all of it is published.
-    func forgetOutgoing(of eventKey: String) async throws { try await removals.submit(eventKey) }
+    func forgetOutgoing(of eventKey: String) async throws {
+        _ = try await writes.submit(.forgetOutgoing(eventKey: eventKey))
+    }
 
     /// Sessions of the given partitions whose time has come, the longest overdue first.
     func due(at now: Timestamp, partitions: [Int], limit: Int = 500) async throws -> [Due] {
@@ -243,12 +251,12 @@ final class AgentStore: Sendable {
     }
 
     private static func sealed(_ value: some Encodable, _ context: [UInt8], _ keyring: Keyring) throws -> [UInt8] {
-        keyring.seal(Array(try JSONEncoder().encode(value)), context: context)
+        keyring.seal(try JSON.encode(value, sortsKeys: false), context: context)
     }
 
     private static func opened<Value: Decodable>(
         _ bytes: [UInt8], _ context: [UInt8], _ keyring: Keyring
     ) throws -> Value {
-        try JSONDecoder().decode(Value.self, from: Data(try keyring.open(bytes, context: context)))
+        try JSON.decode(Value.self, from: try keyring.open(bytes, context: context))
     }
 }

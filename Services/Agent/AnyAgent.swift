@@ -25,7 +25,7 @@ package struct AnyAgent: Sendable {
             var model = try Self.model(of: agent, from: stored)
             let response = try await agent.respond(to: event, model: &model, context: context)
             return Outcome(
-                response, model: Array(try JSONEncoder().encode(model)), kind: kind, context: context,
+                response, model: try JSON.encode(model), kind: kind, context: context,
                 encode: ContentStateCodec.encode)
         }
     }
@@ -43,7 +43,7 @@ package struct AnyAgent: Sendable {
     private static func model<Agent: IslandAgent>(of agent: Agent, from stored: [UInt8]?) throws -> Agent.Model {
         guard let stored else { return agent.initialModel }
         do {
-            return try JSONDecoder().decode(Agent.Model.self, from: Data(stored))
+            return try JSON.decode(Agent.Model.self, from: stored)
         } catch {
             throw UnreadableModel(type: "\(Agent.Model.self)", reason: "\(error)")
         }

@@ -29,7 +29,7 @@ enum Identity {
             return Turn.Outcome(state: state)
         }
         let moved = StateMoved(
-            from: state.handle, state: String(decoding: try JSONEncoder().encode(state), as: UTF8.self))
+            from: state.handle, state: String(decoding: try JSON.encode(state, sortsKeys: false), as: UTF8.self))
         let event = InboundEvent(handle: change.canonicalHandle, isPassedOn: true, content: .stateMoved(moved))
         let outgoing = try Outgoing(
             event, type: event.type, id: Outgoing.id(eventKey, 0), to: .inbound, key: change.canonicalHandle,
@@ -41,7 +41,7 @@ enum Identity {
     static func adopt(
         _ moved: StateMoved, beside state: UserState, for record: RegistryRecord
     ) throws -> Turn.Outcome {
-        let arrived = try JSONDecoder().decode(UserState.self, from: Data(moved.state.utf8))
+        let arrived = try JSON.decode(UserState.self, from: Array(moved.state.utf8))
         guard state.model == nil, state.session == nil else {
             return Turn.Outcome(state: state, replaced: arrived)
         }

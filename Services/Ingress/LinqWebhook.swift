@@ -29,7 +29,7 @@ enum LinqWebhook {
     /// - Parameter webhookID: Stands in for `event_id` where the body has none.
     static func read(_ body: [UInt8], webhookID: String?, receivedAt: Timestamp) -> LinqWebhook {
         do {
-            let payload = try JSONDecoder().decode(LinqPayload.self, from: Data(body))
+            let payload = try JSON.decode(LinqPayload.self, from: body)
             guard let type = payload.event_type, !type.isEmpty else {
                 throw Missing(path: "event_type", expected: "a text")
             }

@@ -41,8 +41,6 @@ struct LinqRequest: Sendable {
             message: Content(
                 parts: reply.parts.map { Part(type: $0.type, value: $0.value, url: $0.url) },
                 idempotency_key: reply.idempotencyKey, reply_to: reply.replyTo.map(ReplyTo.init), effect: reply.effect))
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .withoutEscapingSlashes
         var headers = [
             (name: "Authorization", value: "Bearer \(token.reveal())"),
             (name: "Content-Type", value: "application/json"),
@@ -52,7 +50,7 @@ struct LinqRequest: Sendable {
         if let traceparent { headers.append((name: "traceparent", value: traceparent)) }
         let path = toChat ? "/v3/chats/\(Self.escaped(reply.chat.id))/messages" : "/v3/messages"
         return HTTPClientRequest(
-            "POST", baseURL + path, headers: headers, body: Array(try encoder.encode(body)))
+            "POST", baseURL + path, headers: headers, body: try JSON.encode(body, sortsKeys: false))
     }
 
     private func isToChat(_ reply: ReplyRequest) -> Bool { reply.chat.isGroup || replyVia == .chat }

@@ -50,7 +50,7 @@ package struct RegistryCache: Sendable {
         case .bytes(let sealed):
             do {
                 let plain = try keys.sealing.open(sealed, context: key)
-                return try JSONDecoder().decode(RegistryRecord.self, from: Data(plain))
+                return try JSON.decode(RegistryRecord.self, from: plain)
             } catch {
                 // Sealed with a key that was taken away, or by another version: as good as not there.
                 unreadable.increment()
@@ -67,15 +67,15 @@ package struct RegistryCache: Sendable {
     package func fill(_ record: RegistryRecord, for handle: String) async throws(CacheError) -> Bool {
         let key = entryKey(handle)
         let ttl = record.userID == nil ? Self.unknownTTL : Self.knownTTL * Double.random(in: 0.9...1.1)
-        let encoded: Data
+        let encoded: [UInt8]
         do {
-            encoded = try JSONEncoder().encode(record)
+            encoded = try JSON.encode(record, sortsKeys: false)
         } catch {
             preconditionFailure("a record of strings and numbers can be encoded: \(error)")
         }
         return try await run(
             Self.fillScript, key,
-            [text(record.generation), text(ttl.milliseconds), keys.sealing.seal(Array(encoded), context: key)])
+            [text(record.generation), text(ttl.milliseconds), keys.sealing.seal(encoded, context: key)])
     }
 
     /// Empties the entry of `handle`: what is older than `generation` cannot be filled in for a while.

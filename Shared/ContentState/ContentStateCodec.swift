@@ -11,7 +11,7 @@ public enum ContentStateCodec {
     ) throws(ContentStateError) -> [UInt8] {
         let json = try encodeUnchecked(state)
         guard try decode(State.self, from: json) == state else { throw .notEqualAfterDecoding }
-        return Array(json)
+        return json
     }
 
     /// Reads JSON as a phone does, and gives it back as the phone understands it: what it ignores is gone.
@@ -23,21 +23,19 @@ public enum ContentStateCodec {
     public static func decode<State: Decodable>(
         _ type: State.Type, from json: some Sequence<UInt8>
     ) throws(ContentStateError) -> State {
-        let json = Data(json)
+        let json = Array(json)
         do {
-            return try JSONDecoder().decode(type, from: json)
+            return try JSON.decode(type, from: json)
         } catch {
-            if let explanation = ExplainingDecoder.explanation(of: json, as: type) { throw explanation }
+            if let explanation = ExplainingDecoder.explanation(of: Data(json), as: type) { throw explanation }
             guard let error = error as? DecodingError, !ContentStateError(error).isAboutTheWhole else { throw .notJSON }
             throw ContentStateError(error)
         }
     }
 
-    private static func encodeUnchecked(_ state: some Encodable) throws(ContentStateError) -> Data {
+    private static func encodeUnchecked(_ state: some Encodable) throws(ContentStateError) -> [UInt8] {
         do {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
-            return try encoder.encode(state)
+            return try JSON.encode(state)
         } catch EncodingError.invalidValue(_, let context) {
             throw .unencodable(path: ContentStateError.text(context.codingPath), reason: context.debugDescription)
         } catch {

@@ -46,9 +46,7 @@ extension CloudEvent: Encodable where Payload: Encodable {
 
     /// The bytes for the queue.
     public func encoded() throws -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .withoutEscapingSlashes
-        return Array(try encoder.encode(self))
+        try JSON.encode(self, sortsKeys: false)
     }
 }
 
@@ -84,6 +82,6 @@ extension CloudEvent: Decodable where Payload: WirePayload {
     ///
     /// - Throws: `UnsupportedWireType`, or a `DecodingError` that names the path and what was expected there.
     public init(decoding bytes: [UInt8]) throws {
-        self = try JSONDecoder().decode(Self.self, from: Data(bytes))
+        self = try JSON.decode(Self.self, from: bytes)
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
-import Shared
 import Testing
+
+@testable import Shared
 
 /// Each message that crosses a queue, against its golden file.
 struct WireFixtureTests {
@@ -214,6 +215,8 @@ struct WireFixtureTests {
             #expect(read.id == "evt-1" && read.source == "isthmus/ingress" && read.time == time)
             #expect(read.type == type && read.traceparent == traceparent)
         }
+        #expect(JSONTape.value(CloudEvent<Payload>.self, of: golden) != nil, "\(name) is not read the short way")
+        #expect(JSONWriter.bytes(of: event, sortsKeys: false) != nil, "\(name) is not written the short way")
     }
 
     /// The same JSON with a field more in every object.

@@ -122,7 +122,7 @@ struct ModelAgent: Sendable {
         _ response: AgentResponse<[UInt8]>, _ memory: ModelMemory, _ context: AgentContext
     ) throws -> AnyAgent.Outcome {
         AnyAgent.Outcome(
-            response, model: Array(try JSONEncoder().encode(memory)), kind: kind, context: context, encode: kind.check)
+            response, model: try JSON.encode(memory), kind: kind, context: context, encode: kind.check)
     }
 
     private static func message(_ role: String, _ content: String) -> AnyJSON {
@@ -132,7 +132,7 @@ struct ModelAgent: Sendable {
     private static func memory(_ stored: [UInt8]?) throws -> ModelMemory {
         guard let stored else { return ModelMemory() }
         do {
-            return try JSONDecoder().decode(ModelMemory.self, from: Data(stored))
+            return try JSON.decode(ModelMemory.self, from: stored)
         } catch {
             throw AnyAgent.UnreadableModel(type: "\(ModelMemory.self)", reason: "\(error)")
         }

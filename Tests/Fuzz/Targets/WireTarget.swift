@@ -19,12 +19,17 @@ import Shared
 
 private func again<Payload: Encodable & WirePayload>(
     _ type: CloudEvent<Payload>.Type, _ input: [UInt8],
-    _ isSame: (CloudEvent<Payload>, CloudEvent<Payload>) -> Bool
+    _ isEqual: (CloudEvent<Payload>, CloudEvent<Payload>) -> Bool
 ) {
+    let foundations = try? JSONDecoder().decode(CloudEvent<Payload>.self, from: Data(input))
     // What cannot be read is parked by whoever took it.
-    guard let event = try? CloudEvent<Payload>(decoding: input) else { return }
+    guard let event = try? CloudEvent<Payload>(decoding: input) else {
+        return precondition(foundations == nil, "\(type): JSONDecoder reads what we do not")
+    }
+    let isSame = foundations.map { event.id == $0.id && isEqual(event, $0) }
+    precondition(isSame == true, "\(type): JSONDecoder reads something else")
     do {
         let second = try CloudEvent<Payload>(decoding: event.encoded())
-        precondition(second.id == event.id && second.time == event.time && isSame(event, second), "\(type) changes")
+        precondition(second.id == event.id && second.time == event.time && isEqual(event, second), "\(type) changes")
     } catch { preconditionFailure("\(type) cannot be read again: \(error)") }
 }

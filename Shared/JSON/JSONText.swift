@@ -2,22 +2,37 @@
 enum JSONText {
     /// Appends `string` with its quotes, escaped as `JSONEncoder` does with `.withoutEscapingSlashes`.
     static func append(_ string: String, to bytes: inout [UInt8]) {
+        var string = string
         bytes.append(quote)
-        for byte in string.utf8 {
-            switch byte {
-            case quote, backslash: bytes += [backslash, byte]
-            case 0x08: bytes += [backslash, UInt8(ascii: "b")]
-            case 0x09: bytes += [backslash, UInt8(ascii: "t")]
-            case 0x0A: bytes += [backslash, UInt8(ascii: "n")]
-            case 0x0C: bytes += [backslash, UInt8(ascii: "f")]
-            case 0x0D: bytes += [backslash, UInt8(ascii: "r")]
-            case ..<0x20:
-                bytes += "\\u00".utf8
-                bytes += [hexDigits[Int(byte >> 4)], hexDigits[Int(byte & 15)]]
-            default: bytes.append(byte)
+        string.withUTF8 { text in
+            // Most texts have nothing to escape, and those that have are mostly JSON themselves.
+            var start = 0
+            for index in 0..<text.count {
+                let byte = text[index]
+                guard byte < 0x20 || byte == quote || byte == backslash else { continue }
+                bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start..<index]))
+                appendEscaped(byte, to: &bytes)
+                start = index + 1
             }
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start...]))
         }
         bytes.append(quote)
+    }
+
+    private static func appendEscaped(_ byte: UInt8, to bytes: inout [UInt8]) {
+        bytes.append(backslash)
+        switch byte {
+        case 0x08: bytes.append(UInt8(ascii: "b"))
+        case 0x09: bytes.append(UInt8(ascii: "t"))
+        case 0x0A: bytes.append(UInt8(ascii: "n"))
+        case 0x0C: bytes.append(UInt8(ascii: "f"))
+        case 0x0D: bytes.append(UInt8(ascii: "r"))
+        case ..<0x20:
+            bytes += "u00".utf8
+            bytes.append(hexDigits[Int(byte >> 4)])
+            bytes.append(hexDigits[Int(byte & 15)])
+        default: bytes.append(byte)
+        }
     }
 
     /// The fields of an object with their bytes, key and value; `nil` unless `json` is one whole object.

@@ -1,0 +1,28 @@
+import Foundation
+
+/// `Codable` values as JSON and back, as `JSONEncoder` and `JSONDecoder` do it, several times faster.
+///
+/// Both take the short way for what nearly every value and text is made of. Where they meet anything else (an error, a
+/// repeated key, a number that is no plain integer where one is wanted) they leave it to Foundation from the beginning: so
+/// that decides what is accepted, what comes of it, and with which error it is refused.
+package enum JSON {
+    /// The JSON of a value, without escaped slashes.
+    ///
+    /// - Parameter sortsKeys: Puts the fields of each object in order: equal values have equal bytes. To be used for
+    ///   all types that are not ours, which may write a field twice.
+    /// - Throws: What `JSONEncoder` throws.
+    package static func encode(_ value: some Encodable, sortsKeys: Bool = true) throws -> [UInt8] {
+        if let bytes = JSONWriter.bytes(of: value, sortsKeys: sortsKeys) { return bytes }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = sortsKeys ? [.withoutEscapingSlashes, .sortedKeys] : .withoutEscapingSlashes
+        return Array(try encoder.encode(value))
+    }
+
+    /// Reads a value of JSON text.
+    ///
+    /// - Throws: What `JSONDecoder` throws.
+    package static func decode<Value: Decodable>(_ type: Value.Type, from json: [UInt8]) throws -> Value {
+        if let value = JSONTape.value(type, of: json) { return value }
+        return try JSONDecoder().decode(type, from: Data(json))
+    }
+}
