@@ -28,15 +28,24 @@ struct AcknowledgementLedger {
         }
     }
 
+    /// Whether something is settled behind something that is not, and the broker was not told.
+    var hasLoose: Bool { !acknowledged.isEmpty }
+
     /// The frames for what was settled since the last call: rejections, then all up to a tag at once, then single ones.
-    mutating func takeFrames() -> [Frame] {
+    ///
+    /// - Parameter loose: Whether what is settled behind something that is not is told, too. A little later the same may
+    ///   take one frame in place of many.
+    mutating func takeFrames(loose: Bool = true) -> [Frame] {
         while settled.remove(lowestOpen) != nil { lowestOpen += 1 }
         var frames = rejected.map(Frame.reject)
         let prefix = acknowledged.filter { $0 < lowestOpen }
         // The broker must know the tag of a multiple acknowledgement, so it is one that is acknowledged just now.
         if let last = prefix.max() { frames.append(.acknowledge(last, multiple: prefix.count > 1)) }
-        frames += acknowledged.filter { $0 >= lowestOpen }.map { .acknowledge($0, multiple: false) }
-        acknowledged.removeAll(keepingCapacity: true)
+        acknowledged.removeAll { $0 < lowestOpen }
+        if loose {
+            frames += acknowledged.map { .acknowledge($0, multiple: false) }
+            acknowledged.removeAll(keepingCapacity: true)
+        }
         rejected.removeAll(keepingCapacity: true)
         return frames
     }

@@ -53,6 +53,21 @@ import Runtime
     /// Whether `nextEvent` has something although the socket may have nothing.
     var hasInput: Bool { unsafe amqp_frames_enqueued(state) != 0 || amqp_data_in_buffer(state) != 0 }
 
+    /// Makes `count` calls whose frames go out together: a packet for each would cost the broker a wake-up for each.
+    func together(_ count: Int, _ calls: () throws(AMQPError) -> Void) throws(AMQPError) {
+        guard count > 1 else { return try calls() }
+        setCork(1)
+        defer { setCork(0) }
+        try calls()
+    }
+
+    private func setCork(_ isOn: Int32) {
+        var isOn = isOn
+        // Without it the frames go out one by one, which is slower and not wrong.
+        _ = unsafe setsockopt(
+            fileDescriptor, Int32(IPPROTO_TCP), TCP_CORK, &isOn, socklen_t(MemoryLayout<Int32>.size))
+    }
+
     /// Says goodbye.
     ///
     /// An error is of no interest any more: the broker sees the socket close in any case.

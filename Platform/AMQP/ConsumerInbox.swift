@@ -19,9 +19,11 @@ final class ConsumerInbox: Sendable {
     private struct Contents {
         var commands: [Command] = []
         var settlements: [Settlement] = []
-        var isSignalled = false
         var isOver = false
     }
+
+    /// So many verdicts are told to the broker at once.
+    static let lot = 64
 
     private let wakeup: Wakeup
     private let contents = Locked(Contents())
@@ -30,19 +32,26 @@ final class ConsumerInbox: Sendable {
 
     func settle(_ settlement: Settlement) {
         // Left after the end, it is one that comes too late.
-        _ = post { $0.settlements.append(settlement) }
+        _ = post { contents in
+            contents.settlements.append(settlement)
+            // The thread comes by itself a little after the first.
+            return contents.settlements.count == 1 || contents.settlements.count == Self.lot
+        }
     }
 
     func send(_ command: Command) {
-        if !post({ $0.commands.append(command) }) { command.end() }
+        let isTaken = post { contents in
+            contents.commands.append(command)
+            return true
+        }
+        if !isTaken { command.end() }
     }
 
-    private func post(_ change: (inout Contents) -> Void) -> Bool {
+    /// - Parameter change: Returns whether the thread is to be woken for it.
+    private func post(_ change: (inout Contents) -> Bool) -> Bool {
         let (isTaken, mustSignal) = contents.withLock { contents in
             guard !contents.isOver else { return (false, false) }
-            change(&contents)
-            defer { contents.isSignalled = true }
-            return (true, !contents.isSignalled)
+            return (true, change(&contents))
         }
         if mustSignal { wakeup.signal() }
         return isTaken
@@ -54,6 +63,11 @@ final class ConsumerInbox: Sendable {
         for command in take().commands { command.end() }
     }
 
+    /// How many verdicts wait, and whether a command does.
+    var waiting: (settlements: Int, command: Bool) {
+        contents.withLock { ($0.settlements.count, !$0.commands.isEmpty) }
+    }
+
     /// Everything since the last call.
     ///
     /// A settlement left before a command is in the same or an earlier lot.
@@ -62,7 +76,6 @@ final class ConsumerInbox: Sendable {
             defer {
                 contents.settlements = []
                 contents.commands = []
-                contents.isSignalled = false
             }
             return (contents.settlements, contents.commands)
         }

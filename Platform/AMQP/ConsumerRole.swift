@@ -20,7 +20,14 @@ final class ConsumerRole: ConnectionRole {
         let epoch: UInt64
         let isAcknowledged: Bool
         var ledger = AcknowledgementLedger()
+        /// Since when something is settled behind something that is not.
+        var looseSince: Double?
     }
+
+    /// How long a verdict waits for others: one frame for many spares the broker most of its work with them.
+    private static let gathering = 0.005
+    /// How long one waits for those before it.
+    private static let longestLoose = 0.025
 
     private let inbox: ConsumerInbox
     private let thread: ConnectionThread
@@ -29,6 +36,8 @@ final class ConsumerRole: ConnectionRole {
     private var channels: [UInt16: OpenChannel] = [:]
     private var commands = FIFO<ConsumerInbox.Command>()
     private var lastEpoch: UInt64 = 0
+    /// When the verdicts that wait are to be told.
+    private var settleAt: Double?
 
     init(_ inbox: ConsumerInbox, _ thread: ConnectionThread) {
         self.inbox = inbox
@@ -56,9 +65,13 @@ final class ConsumerRole: ConnectionRole {
     }
 
     func turn(_ connection: Connection, _ now: Double) throws(AMQPError) -> Double? {
-        let (settlements, commands) = inbox.take()
-        for command in commands { self.commands.append(command) }
-        try settle(settlements, connection)
+        let waiting = inbox.waiting
+        if waiting.settlements > 0, settleAt == nil { settleAt = now + Self.gathering }
+        if waiting.command || waiting.settlements >= ConsumerInbox.lot || now >= settleAt ?? .infinity {
+            let (settlements, commands) = inbox.take()
+            for command in commands { self.commands.append(command) }
+            try settle(settlements, connection, now, atOnce: !commands.isEmpty)
+        }
         while let command = self.commands.popFirst() {
             switch command {
             case .open(let subscription): want(subscription)
@@ -74,10 +87,12 @@ final class ConsumerRole: ConnectionRole {
             }
         }
         for key in wanted.keys { try openIfDue(key, connection, now) }
-        return wanted.values.lazy.filter { $0.channel == nil }.map(\.retryAt).min()
+        let retryAt = wanted.values.lazy.filter { $0.channel == nil }.map(\.retryAt).min()
+        return [retryAt, settleAt].compactMap(\.self).min()
     }
 
     func disconnected(_ reason: String) {
+        settleAt = nil
         for channel in channels.keys { lost(channel, reason) }
     }
 
@@ -94,7 +109,7 @@ final class ConsumerRole: ConnectionRole {
         }
     }
 
-    var isIdle: Bool { true }
+    var isIdle: Bool { settleAt == nil && inbox.waiting.settlements == 0 }
 
     private func count(
         _ queue: String, _ connection: Connection, _ done: @Sendable (Result<Int, AMQPError>) -> Void
@@ -122,21 +137,33 @@ final class ConsumerRole: ConnectionRole {
     }
 
     private func settle(
-        _ settlements: [ConsumerInbox.Settlement], _ connection: Connection
+        _ settlements: [ConsumerInbox.Settlement], _ connection: Connection, _ now: Double, atOnce: Bool
     ) throws(AMQPError) {
-        var touched: Set<UInt16> = []
         for settlement in settlements where channels[settlement.channel]?.epoch == settlement.epoch {
             channels[settlement.channel]?.ledger.settle(settlement.tag, settlement.verdict)
-            touched.insert(settlement.channel)
         }
-        for channel in touched {
-            for frame in channels[channel]?.ledger.takeFrames() ?? [] {
+        settleAt = nil
+        var frames: [(channel: UInt16, frame: AcknowledgementLedger.Frame)] = []
+        for channel in channels.keys {
+            frames += takeFrames(channel, now, atOnce: atOnce).map { (channel, $0) }
+            if channels[channel]?.looseSince != nil { settleAt = now + Self.gathering }
+        }
+        try connection.together(frames.count) { () throws(AMQPError) in
+            for (channel, frame) in frames {
                 switch frame {
                 case .acknowledge(let tag, let multiple): try connection.acknowledge(tag, multiple: multiple, channel)
                 case .reject(let tag): try connection.reject(tag, channel)
                 }
             }
         }
+    }
+
+    private func takeFrames(_ channel: UInt16, _ now: Double, atOnce: Bool) -> [AcknowledgementLedger.Frame] {
+        guard var open = channels[channel] else { return [] }
+        let frames = open.ledger.takeFrames(loose: atOnce || now - (open.looseSince ?? now) >= Self.longestLoose)
+        open.looseSince = open.ledger.hasLoose ? open.looseSince ?? now : nil
+        channels[channel] = open
+        return frames
     }
 
     private func openIfDue(_ key: ObjectIdentifier, _ connection: Connection, _ now: Double) throws(AMQPError) {

@@ -69,6 +69,16 @@ final class PublisherRole: ConnectionRole {
         for outgoing in inbox.take(completed: completed) { backlog.append(outgoing) }
         completed = 0
         if isBlocked { failBacklog(.blocked) }
+        try connection.together(backlog.count) { () throws(AMQPError) in try publishBacklog(connection, now) }
+        expire(now)
+        metrics.inFlight.set(tracker.unanswered)
+        if tracker.unanswered > 0, !isBlocked, now > lastAnswer + confirmTimeout + Self.stuckSeconds {
+            throw AMQPError(.timedOut, "wait for confirms", "none came for \(Int(now - lastAnswer)) s")
+        }
+        return (tracker.oldestOpen() ?? backlog.first).map { $0.acceptedAt + confirmTimeout }
+    }
+
+    private func publishBacklog(_ connection: Connection, _ now: Double) throws(AMQPError) {
         while tracker.unanswered < window, let outgoing = backlog.popFirst() {
             guard now < outgoing.acceptedAt + confirmTimeout else {
                 complete(outgoing, .failure(.timedOut))
@@ -79,12 +89,6 @@ final class PublisherRole: ConnectionRole {
             try connection.publish(
                 outgoing.message, exchange: outgoing.exchange, routingKey: outgoing.routingKey, channel)
         }
-        expire(now)
-        metrics.inFlight.set(tracker.unanswered)
-        if tracker.unanswered > 0, !isBlocked, now > lastAnswer + confirmTimeout + Self.stuckSeconds {
-            throw AMQPError(.timedOut, "wait for confirms", "none came for \(Int(now - lastAnswer)) s")
-        }
-        return (tracker.oldestOpen() ?? backlog.first).map { $0.acceptedAt + confirmTimeout }
     }
 
     func disconnected(_ reason: String) {

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import AMQP
@@ -11,6 +12,19 @@ import Testing
         for tag in [4, 5, 6] { ledger.settle(UInt64(tag), .acknowledge) }
         #expect(ledger.takeFrames() == [.acknowledge(6, multiple: true)])
         #expect(ledger.takeFrames() == [])
+    }
+
+    @Test func `what is settled behind something that is not can wait, and then takes one frame`() {
+        var ledger = AcknowledgementLedger()
+        for tag in 1...5 { ledger.delivered(UInt64(tag)) }
+        for tag in [1, 3, 4] { ledger.settle(UInt64(tag), .acknowledge) }
+        #expect(ledger.takeFrames(loose: false) == [.acknowledge(1, multiple: false)])
+        #expect(ledger.hasLoose)
+        ledger.settle(2, .acknowledge)
+        #expect(ledger.takeFrames(loose: false) == [.acknowledge(4, multiple: true)])
+        #expect(!ledger.hasLoose)
+        ledger.settle(5, .acknowledge)
+        #expect(ledger.takeFrames() == [.acknowledge(5, multiple: false)])
     }
 
     @Test func `a rejection goes out before an acknowledgement that would cover it`() {
@@ -40,8 +54,8 @@ import Testing
         var wanted: [UInt64: AcknowledgementLedger.Verdict] = [:]
         var told: [UInt64: AcknowledgementLedger.Verdict] = [:]
         var last: UInt64 = 0
-        func tell() {
-            for frame in ledger.takeFrames() {
+        func tell(loose: Bool) {
+            for frame in ledger.takeFrames(loose: loose) {
                 switch frame {
                 case .reject(let tag):
                     #expect(outstanding.remove(tag) != nil)
@@ -66,10 +80,10 @@ import Testing
                 let verdict: AcknowledgementLedger.Verdict = .random(in: &random)
                 if tag >= 1, tag <= last, wanted[tag] == nil { wanted[tag] = verdict }
                 ledger.settle(tag, verdict)
-            default: tell()
+            default: tell(loose: Bool.random(using: &random))
             }
         }
-        tell()
+        tell(loose: true)
         #expect(told == wanted)
         #expect(outstanding.count == Int(last) - wanted.count)
     }
