@@ -1,4 +1,4 @@
-.PHONY: help run test unit faults soak compose-test check format build clean backlog fuzz pictures
+.PHONY: help run test unit faults soak compose-test check format build clean backlog fuzz pictures bench bench-quick
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -31,6 +31,12 @@ fuzz:  ## made-up bytes for all that reads bytes from outside, five minutes for 
 pictures:  ## the README's pictures, made anew; build and ./test first
 	ISTHMUS_CONFIGURATION=debug .test/venv/bin/pytest -p no:cacheprovider Tests/Browser/pictures.py
 
+bench:  ## what is fast and what is not, each beside a reference: ten minutes on a machine that does nothing else
+	Benchmarks/run
+
+bench-quick:  ## a minute of it, held against Benchmarks/kept.json
+	Benchmarks/run --quick
+
 check:  ## format, structure, shell scripts
 	scripts/check
 
@@ -41,4 +47,4 @@ build:  ## a release build
 	swift build -c release
 
 clean:  ## removes what was built, run and tested; stop ./run first
-	rm -rf .build .run .test
+	rm -rf .build .run .test .bench

@@ -113,6 +113,15 @@ let package = Package(
         service("IslandCtl", ["AMQP", "APNSClient", "Cache", "Crypto", "Database", "HTTP2", "HTTPClient"]),
         service("Parked", ["AMQP"]),
 
+        // What `make bench` drives the services with.
+        .executableTarget(
+            name: "Load",
+            dependencies: [
+                "AMQP", "Cache", "CRabbitMQ", "Crypto", "Database", "HTTP2", "HTTPClient", "RegistryClient", "Runtime",
+                "Shared",
+            ],
+            path: "Benchmarks/Load", swiftSettings: strict),
+
         .target(
             name: "TestSupport", dependencies: ["Runtime", "Shared"], path: "Tests/TestSupport", swiftSettings: strict),
         tests("SharedTests", ["Shared"], resources: [.copy("Fixtures")]),

@@ -1,0 +1,59 @@
+import Foundation
+import Glibc
+
+/// One kept HTTP/1.1 connection, with at most one request on it.
+final class WebhookConnection {
+    let descriptor: Int32
+    private var received: [UInt8] = []
+    private(set) var isBusy = false
+
+    init(port: UInt16) throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let status = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard status == 0 else { throw WebhookLoad.Failed(description: "nobody listens on port \(port)") }
+        var noDelay: Int32 = 1
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &noDelay, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    deinit { close(descriptor) }
+
+    /// Requests are far smaller than a socket's buffer, so that they always go out whole.
+    func send(_ request: [UInt8]) throws {
+        guard Glibc.send(descriptor, request, request.count, Int32(MSG_NOSIGNAL)) == request.count else {
+            throw WebhookLoad.Failed(description: "a connection was closed")
+        }
+        isBusy = true
+    }
+
+    /// The answer's status, once it is here whole.
+    func readAnswer() throws -> Int? {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = recv(descriptor, &buffer, buffer.count, 0)
+        guard count > 0 else { throw WebhookLoad.Failed(description: "the server closed a connection") }
+        received += buffer[..<count]
+        guard let length = wholeLength() else { return nil }
+        guard received.count == length else { throw WebhookLoad.Failed(description: "more than one answer") }
+        let status = received[9..<12].reduce(0) { $0 * 10 + Int($1) - 48 }
+        received.removeAll(keepingCapacity: true)
+        isBusy = false
+        return status
+    }
+
+    private func wholeLength() -> Int? {
+        let text = String(decoding: received, as: UTF8.self)
+        guard let head = text.range(of: "\r\n\r\n") else { return nil }
+        let headers = text[..<head.lowerBound].lowercased()
+        guard let field = headers.range(of: "content-length:") else { return nil }
+        let digits = headers[field.upperBound...].drop { $0 == " " }.prefix { $0.isNumber }
+        let length = text.utf8.distance(from: text.startIndex, to: head.upperBound) + (Int(digits) ?? 0)
+        return received.count >= length ? length : nil
+    }
+}
