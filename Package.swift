@@ -76,12 +76,12 @@ let package = Package(
 
         platform("Runtime", ["CLinux"], settings: wrapsC),
         platform("Crypto", ["COpenSSL", "Runtime"], settings: wrapsC),
-        platform("AMQP", ["CRabbitMQ", "Runtime", "Shared"], settings: wrapsC),
+        platform("AMQP", ["CRabbitMQ", "Crypto", "Runtime", "Shared"], settings: wrapsC),
         platform("HTTPServer", ["CMicroHTTPD", "Runtime"], settings: wrapsC),
         platform("HTTPClient", ["CCurl", "Runtime"], settings: wrapsC),
         platform("HTTP2", ["CNGHTTP2", "Crypto", "Runtime"], settings: wrapsC),
         platform("Cache", ["CHiredis", "Crypto", "Runtime"], settings: wrapsC),
-        platform("Database", ["CSQLite", "CPostgreSQL", "Runtime"], settings: wrapsC),
+        platform("Database", ["CSQLite", "CPostgreSQL", "Crypto", "Runtime"], settings: wrapsC),
         platform("Stage", ["AMQP", "HTTPServer", "Runtime", "Shared"]),
         platform("Telemetry", ["HTTPClient", "Runtime"]),
 

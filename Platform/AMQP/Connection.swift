@@ -1,4 +1,5 @@
 import CRabbitMQ
+import Crypto
 import Glibc
 import Runtime
 
@@ -13,6 +14,8 @@ import Runtime
     let callGuard: CallGuard
     /// Message contents that have begun and not ended, by channel.
     var partial: [UInt16: PartialContent] = [:]
+    /// Until when the broker's certificate holds, in seconds since 1970; `nil` without TLS.
+    private(set) var certificateNotAfter: Int64?
     private var openChannels: Set<UInt16> = []
     private var lastChannel: UInt16 = 0
 
@@ -38,6 +41,9 @@ import Runtime
                 Int32(options.heartbeat.seconds.rounded(.up)))
         }
         unsafe try check("log in to \(address) as \(endpoint.user)", reply)
+        if endpoint.caFile != nil {
+            certificateNotAfter = unsafe Self.context(of: socket).flatMap { unsafe PeerCertificate.notAfter(context: $0) }
+        }
     }
 
     deinit {
@@ -88,7 +94,13 @@ import Runtime
         unsafe amqp_ssl_socket_set_verify_hostname(socket, 1)
         unsafe try check("require TLS 1.2", amqp_ssl_socket_set_ssl_versions(socket, AMQP_TLSv1_2, AMQP_TLSvLATEST))
         unsafe try check("read the CA file \(caFile)", amqp_ssl_socket_set_cacert(socket, caFile))
+        if let context = unsafe Self.context(of: socket) { unsafe PeerCertificate.watch(context: context) }
         return unsafe socket
+    }
+
+    /// OpenSSL's context of a TLS socket; the library shows no more of the connection than that.
+    private static func context(of socket: OpaquePointer) -> OpaquePointer? {
+        unsafe OpaquePointer(amqp_ssl_socket_get_context(socket))
     }
 
     /// A channel number that was not in use lately, so that a late frame of its predecessor does no harm.

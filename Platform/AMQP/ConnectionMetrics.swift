@@ -9,6 +9,7 @@ struct ConnectionMetrics: Sendable {
     let nacked: Counter
     let reconnects: Counter
     let blocked: Gauge
+    let certificateNotAfter: Gauge
 
     init(_ metrics: Metrics, connection name: String) {
         let labels = ["connection": name.split(separator: "/").last.map(String.init) ?? name]
@@ -20,5 +21,9 @@ struct ConnectionMetrics: Sendable {
         nacked = metrics.counter("isthmus_amqp_nacked_total", "Messages the broker refused.", labels)
         reconnects = metrics.counter("isthmus_amqp_reconnects_total", "Lost or failed connections.", labels)
         blocked = metrics.gauge("isthmus_amqp_blocked", "1 while the broker takes no messages.", labels)
+        certificateNotAfter = metrics.gauge(
+            "isthmus_tls_certificate_not_after_seconds",
+            "Until when the server's certificate holds, seconds since 1970; 0 before the first connection.",
+            ["client": "rabbitmq"])
     }
 }

@@ -24,6 +24,7 @@ final class ConnectionThread: Sendable {
     private let requires: [TopologyRequirement]
     private let options: AMQPOptions
     private let reconnects: Counter
+    private let certificateNotAfter: Gauge
     private let current = Locked(AMQPState.connecting("not started"))
     private let life = Locked(Life())
 
@@ -37,6 +38,7 @@ final class ConnectionThread: Sendable {
         self.options = options
         self.log = log
         reconnects = metrics.reconnects
+        certificateNotAfter = metrics.certificateNotAfter
     }
 
     var state: AMQPState { current.withLock { $0 } }
@@ -130,6 +132,7 @@ final class ConnectionThread: Sendable {
     private func serve(_ role: any ConnectionRole, at address: AMQPEndpoint.Address) -> AMQPError? {
         do {
             let connection = try Connection(endpoint, at: address, name: name, options: options)
+            if let notAfter = connection.certificateNotAfter { certificateNotAfter.set(Int(notAfter)) }
             try connection.verify(requires)
             try role.opened(connection)
             setState(.ready)

@@ -78,8 +78,7 @@ import Glibc
 
     /// Until when the peer's certificate holds, in seconds since 1970; `nil` before the handshake.
     package var peerNotAfter: Int64? {
-        let seconds = unsafe isthmus_tls_peer_not_after(ssl)
-        return seconds < 0 ? nil : seconds
+        unsafe PeerCertificate.notAfter(connection: ssl)
     }
 
     /// "TLSv1.3" or "TLSv1.2".

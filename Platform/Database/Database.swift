@@ -33,7 +33,7 @@ package final class Database: Sendable {
         _ url: String, connections: Int = 4, limits: DatabaseLimits = DatabaseLimits(), log: Log, metrics: Metrics
     ) async throws(DatabaseError) -> Database {
         let gate = ReconnectGate(log: log)
-        let metrics = DatabaseMetrics(metrics)
+        let transactions = DatabaseMetrics(metrics)
         if url.hasPrefix("sqlite:") {
             let path = try sqlitePath(url)
             let writer = SessionWorker(.sqlite(path: path, isReader: false), gate, label: "sqlite writer")
@@ -41,17 +41,22 @@ package final class Database: Sendable {
             try await writer.open()
             try await reader.open()
             return Database(
-                .sqlite, writers: WorkerPool([writer], limits), readers: WorkerPool([reader], limits), limits, metrics)
+                .sqlite, writers: WorkerPool([writer], limits), readers: WorkerPool([reader], limits), limits,
+                transactions)
         }
         guard url.hasPrefix("postgres://") || url.hasPrefix("postgresql://") else {
             throw DatabaseError(.open, code: "url", "the URL must begin with sqlite: or postgres://")
         }
         let source = SessionSource.postgres(
-            try PostgresParameters(url: url, connectTimeout: limits.connectTimeout), limits)
+            try PostgresParameters(url: url, connectTimeout: limits.connectTimeout), limits,
+            certificateNotAfter: metrics.gauge(
+                "isthmus_tls_certificate_not_after_seconds",
+                "Until when the server's certificate holds, seconds since 1970; 0 before the first connection.",
+                ["client": "postgres"]))
         let workers = (0..<max(1, connections)).map { SessionWorker(source, gate, label: "postgres \($0)") }
         try await workers[workers.count - 1].open()  // The one that the pool lends first.
         let pool = WorkerPool(workers, limits)
-        return Database(.postgres, writers: pool, readers: pool, limits, metrics)
+        return Database(.postgres, writers: pool, readers: pool, limits, transactions)
     }
 
     private static func sqlitePath(_ url: String) throws(DatabaseError) -> String {

@@ -1,4 +1,5 @@
 import CPostgreSQL
+import Crypto
 import Glibc
 import Runtime
 
@@ -25,6 +26,12 @@ import Runtime
     deinit { unsafe PQfinish(pointer) }
 
     var isUsable: Bool { unsafe PQstatus(pointer) == CONNECTION_OK }
+
+    /// Until when the server's certificate holds, in seconds since 1970; `nil` without TLS.
+    var certificateNotAfter: Int64? {
+        guard let connection = unsafe PQsslStruct(pointer, "OpenSSL") else { return nil }
+        return unsafe PeerCertificate.notAfter(connection: OpaquePointer(connection))
+    }
 
     /// Runs statements that take no values.
     func execute(

@@ -4,6 +4,8 @@ import Runtime
 final class PostgresSession: Session {
     let dialect = Database.Dialect.postgres
     private(set) var isUsable = true
+    /// Until when the server's certificate holds, in seconds since 1970; `nil` without TLS.
+    var certificateNotAfter: Int64? { connection.certificateNotAfter }
     private let connection: PostgresConnection
     private let limits: DatabaseLimits
     private var statements = StatementCache<String>()

@@ -3,12 +3,15 @@ import Runtime
 /// Where sessions come from.
 enum SessionSource: Sendable {
     case sqlite(path: String, isReader: Bool)
-    case postgres(PostgresParameters, DatabaseLimits)
+    case postgres(PostgresParameters, DatabaseLimits, certificateNotAfter: Gauge)
 
     func open() throws(DatabaseError) -> any Session {
         switch self {
-        case .sqlite(let path, let isReader): try SQLiteSession(path: path, isReader: isReader)
-        case .postgres(let parameters, let limits): try PostgresSession(parameters, limits)
+        case .sqlite(let path, let isReader): return try SQLiteSession(path: path, isReader: isReader)
+        case .postgres(let parameters, let limits, let certificateNotAfter):
+            let session = try PostgresSession(parameters, limits)
+            if let notAfter = session.certificateNotAfter { certificateNotAfter.set(Int(notAfter)) }
+            return session
         }
     }
 }

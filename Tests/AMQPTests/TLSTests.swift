@@ -23,6 +23,10 @@ import Testing
                 let fixtures = Fixtures(server)
                 let good = "amqps://test:test@localhost:\(port)/"
                 try await fixtures.publish(over: AMQPEndpoint(url: good, caFile: directory + "/ca.pem"))
+                let expiry = try await Certificates.notAfter("leaf", in: directory)
+                #expect(
+                    fixtures.metrics.render().contains(
+                        #"isthmus_tls_certificate_not_after_seconds{client="rabbitmq"} \#(expiry)"#))
 
                 let impostor = try Certificates.serve(directory, as: "elsewhere")
                 defer { impostor.process.kill() }

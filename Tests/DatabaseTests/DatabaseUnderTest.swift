@@ -30,10 +30,10 @@ enum DatabaseUnderTest: String, CaseIterable, CustomTestStringConvertible {
 /// Opens a database, runs `body` and closes it whatever happens.
 func withDatabase<R>(
     _ url: String, connections: Int = 4, limits: DatabaseLimits = DatabaseLimits(),
-    _ body: (Database) async throws -> R
+    metrics: Metrics = Metrics(), _ body: (Database) async throws -> R
 ) async throws -> R {
     let database = try await Database.open(
-        url, connections: connections, limits: limits, log: quiet, metrics: Metrics())
+        url, connections: connections, limits: limits, log: quiet, metrics: metrics)
     let result: Result<R, any Error>
     do { result = .success(try await body(database)) } catch { result = .failure(error) }
     await database.close()

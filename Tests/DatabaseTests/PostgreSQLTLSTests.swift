@@ -11,12 +11,17 @@ struct PostgreSQLTLSTests {
             try await PrivatePostgreSQL.with { server in
                 try await useTLS(server, certificate: "leaf", directory)
                 let url = "postgres://postgres@localhost:\(server.port)/postgres?sslmode=verify-full&sslrootcert="
-                try await withDatabase(url + directory + "/ca.pem") { database in
+                let metrics = Metrics()
+                try await withDatabase(url + directory + "/ca.pem", metrics: metrics) { database in
                     let rows = try await database.read {
                         try $0.run("SELECT version FROM pg_stat_ssl WHERE pid = pg_backend_pid()")
                     }
                     #expect(try rows[0].text("version").hasPrefix("TLSv1."))
                 }
+                let expiry = try await Certificates.notAfter("leaf", in: directory)
+                #expect(
+                    metrics.render().contains(
+                        #"isthmus_tls_certificate_not_after_seconds{client="postgres"} \#(expiry)"#))
                 try await expectRefusal(url + directory + "/other-ca.pem", "certificate verify failed")
                 try await expectRefusal(url + directory + "/not-there.pem", "does not exist")
                 // The certificate is for localhost.

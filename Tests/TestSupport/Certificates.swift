@@ -19,9 +19,16 @@ package enum Certificates {
                     + " -addext subjectAltName=DNS:\(host) -keyout \(file).key -out \(file).csr")
             try await openssl(
                 directory,
-                "x509 -req -in \(file).csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2"
+                "x509 -req -in \(file).csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 1"
                     + " -copy_extensions copy -out \(file).pem")
         }
+    }
+
+    /// Until when a certificate holds, in seconds since 1970, as the command of OpenSSL reads it.
+    package static func notAfter(_ name: String, in directory: String) async throws -> Int {
+        let said = try await openssl(directory, "x509 -in \(name).pem -noout -enddate -dateopt iso_8601")
+        let date = said.split(separator: "\n").last { $0.hasPrefix("notAfter=") }?.dropFirst("notAfter=".count) ?? ""
+        return Int(try Date(date.replacing(" ", with: "T"), strategy: .iso8601).timeIntervalSince1970)
     }
 
     /// A TLS server that shows the certificate of that name.
@@ -32,10 +39,12 @@ package enum Certificates {
         return (process, port)
     }
 
-    private static func openssl(_ directory: String, _ arguments: String) async throws {
+    @discardableResult
+    private static func openssl(_ directory: String, _ arguments: String) async throws -> String {
         let status = try await start(directory, arguments).waitForExit(within: .seconds(20))
         let said = try String(contentsOfFile: directory + "/openssl.log", encoding: .utf8)
         guard status == 0 else { throw ServerNotStarted(log: said) }
+        return said
     }
 
     private static func start(_ directory: String, _ arguments: String) throws -> LocalProcess {

@@ -100,13 +100,30 @@ static inline int isthmus_tls_send_host_name(SSL *ssl, const char *name) {
 }
 
 // Until when the peer's certificate holds, seconds since 1970; -1 without one.
-static inline int64_t isthmus_tls_peer_not_after(SSL *ssl) {
+static inline int64_t isthmus_tls_peer_not_after(const SSL *ssl) {
     X509 *certificate = SSL_get1_peer_certificate(ssl);
     struct tm time;
     int64_t seconds = -1;
     if (certificate != NULL && ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &time) == 1) seconds = timegm(&time);
     X509_free(certificate);
     return seconds;
+}
+
+static void isthmus_tls_note_not_after(const SSL *ssl, int where, int result) {
+    (void)result;
+    if (where & SSL_CB_HANDSHAKE_DONE)
+        SSL_CTX_set_app_data(SSL_get_SSL_CTX(ssl), (void *)(intptr_t)isthmus_tls_peer_not_after(ssl));
+}
+
+// For a library that keeps its connection to itself and shows only the context, which is that connection's alone: the
+// context remembers what the peer's certificate says.
+static inline void isthmus_tls_watch_peer(SSL_CTX *context) {
+    SSL_CTX_set_info_callback(context, isthmus_tls_note_not_after);
+}
+
+// As isthmus_tls_peer_not_after, of the last handshake; 0 before the first one.
+static inline int64_t isthmus_tls_noted_not_after(const SSL_CTX *context) {
+    return (int64_t)(intptr_t)SSL_CTX_get_app_data(context);
 }
 
 static inline void isthmus_x509v3_context(X509V3_CTX *context, X509 *issuer, X509 *subject) {
