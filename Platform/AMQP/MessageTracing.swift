@@ -4,10 +4,14 @@ package import Runtime
 
 extension AMQPMessage {
     private static let traceparent = "traceparent"
+    private static let tracestate = "tracestate"
     private static let directReply = "amq.rabbitmq.reply-to"
 
     /// The context that the message came with, or is to go out with.
     package var traceparent: String? { headers[Self.traceparent] }
+
+    /// What others have to say of the trace.
+    var tracestate: String? { headers[Self.tracestate] }
 
     /// Puts the message into the trace of the work that publishes it.
     ///
@@ -27,6 +31,7 @@ extension AMQPMessage {
         }
         let span = trace.span("\(operation.name) \(destination)", operation.kind, attributes)
         headers[Self.traceparent] = (span?.context ?? trace.context).traceparent
+        headers[Self.tracestate] = trace.context.state
         return span
     }
 }
@@ -60,7 +65,9 @@ extension AMQPDelivery {
     /// The trace that the message belongs to.
     ///
     /// - Parameter tracer: Begins one, if the message has none.
-    package func trace(_ tracer: Tracer?) -> Trace? { .resume(message.traceparent, tracer: tracer) }
+    package func trace(_ tracer: Tracer?) -> Trace? {
+        .resume(message.traceparent, state: message.tracestate, tracer: tracer)
+    }
 
     /// Does the work that the message asks for as a part of its trace, under a span of its own.
     package func traced(_ tracer: Tracer?, _ work: @Sendable () async -> Void) async {

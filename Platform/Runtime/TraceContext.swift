@@ -5,12 +5,15 @@ package struct TraceContext: Sendable, Hashable {
     private let span: UInt64
     /// Whether whoever made the span has recorded it, so that what it causes is worth recording, too.
     package let isSampled: Bool
+    /// The `tracestate` header, which is carried on as it came.
+    package let state: String?
 
-    private init(_ high: UInt64, _ low: UInt64, _ span: UInt64, isSampled: Bool) {
+    private init(_ high: UInt64, _ low: UInt64, _ span: UInt64, isSampled: Bool, state: String?) {
         self.high = high
         self.low = low
         self.span = span
         self.isSampled = isSampled
+        self.state = state
     }
 
     /// Begins a trace: `traceID`, if it is one (32 hexadecimal digits, not all zero), or a new one.
@@ -19,16 +22,19 @@ package struct TraceContext: Sendable, Hashable {
             let high = Self.number(traceID.utf8.prefix(16)),
             let low = Self.number(traceID.utf8.dropFirst(16)), high | low != 0
         {
-            self.init(high, low, Self.freshID(), isSampled: true)
+            self.init(high, low, Self.freshID(), isSampled: true, state: nil)
         } else {
-            self.init(Self.freshID(), Self.freshID(), Self.freshID(), isSampled: true)
+            self.init(Self.freshID(), Self.freshID(), Self.freshID(), isSampled: true, state: nil)
         }
     }
 
     /// Reads a `traceparent` header; `nil` if it is none.
     ///
     /// A later version than 00 may have more at its end, which is not read.
-    package init?(_ traceparent: String) {
+    ///
+    /// - Parameter state: The `tracestate` beside it; one that no header may have, or that is longer than anybody has
+    ///   to carry on, is left.
+    package init?(_ traceparent: String, state: String? = nil) {
         let text = traceparent.utf8
         let dash = UInt8(ascii: "-")
         guard text.count >= 55, let version = Self.number(text.prefix(2)), version != 0xff,
@@ -39,7 +45,12 @@ package struct TraceContext: Sendable, Hashable {
             let span = Self.number(text.dropFirst(36).prefix(16)), span != 0,
             let flags = Self.number(text.dropFirst(53).prefix(2))
         else { return nil }
-        self.init(high, low, span, isSampled: flags & 1 == 1)
+        self.init(high, low, span, isSampled: flags & 1 == 1, state: state.flatMap { Self.isCarried($0) ? $0 : nil })
+    }
+
+    /// Printable ASCII, and 512 bytes at the most (Trace Context, section 3.3.1.5).
+    private static func isCarried(_ state: String) -> Bool {
+        (1...512).contains(state.utf8.count) && state.utf8.allSatisfy { (0x20...0x7E).contains($0) }
     }
 
     /// The header's value.
@@ -53,9 +64,11 @@ package struct TraceContext: Sendable, Hashable {
     var randomness: UInt64 { low }
 
     /// Another span of the same trace.
-    func newSpan() -> TraceContext { TraceContext(high, low, Self.freshID(), isSampled: isSampled) }
+    func newSpan() -> TraceContext { TraceContext(high, low, Self.freshID(), isSampled: isSampled, state: state) }
 
-    func sampled(_ isSampled: Bool) -> TraceContext { TraceContext(high, low, span, isSampled: isSampled) }
+    func sampled(_ isSampled: Bool) -> TraceContext {
+        TraceContext(high, low, span, isSampled: isSampled, state: state)
+    }
 
     private static func freshID() -> UInt64 { UInt64.random(in: 1...UInt64.max) }
 

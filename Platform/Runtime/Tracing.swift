@@ -55,12 +55,17 @@ package struct Trace: Sendable {
     }
 
     /// Goes on with the trace of a message; without one begins another, if there is a tracer to record it.
-    package static func resume(_ traceparent: String?, tracer: Tracer?) -> Trace? {
-        guard let context = traceparent.flatMap({ TraceContext($0) }) else {
+    package static func resume(_ traceparent: String?, state: String? = nil, tracer: Tracer?) -> Trace? {
+        guard let context = traceparent.flatMap({ TraceContext($0, state: state) }) else {
             return tracer.map { .begin(tracer: $0) }
         }
         let isSampled = tracer?.sampler.samples(context, hasParent: true) ?? context.isSampled
         return Trace(context.sampled(isSampled), tracer, isFresh: false)
+    }
+
+    /// Goes on with another trace than the running task's, for work of that one which it does on the way.
+    package static func resumeInside(_ traceparent: String?, state: String?) -> Trace? {
+        resume(traceparent, state: state, tracer: current?.tracer)
     }
 
     /// Begins a span; `nil` if the trace is not recorded.

@@ -36,7 +36,11 @@ extension EventHandler {
         let handle = item.event.data.handle
         let event = try CloudEvent<InboundEvent>(decoding: head.body)
         var attempt = attempts.attempt(at: head.eventKey)
-        let ending = await tryInPlace(event, from: .lane, until: item.stop, &attempt)
+        // A part of the trace of the event, not of the reminder that it is due.
+        let trace = Trace.resumeInside(event.traceparent, state: event.tracestate)
+        let ending = await Trace.$current.withValue(trace) {
+            await tryInPlace(event, from: .lane, until: item.stop, &attempt)
+        }
         await forget(attempt)
         let now = Timestamp(clock.now)
         var hopeless: String?

@@ -21,7 +21,8 @@ enum Identity {
     ///
     /// A state that is known to be another user's stays where it is: its own change comes by an event of its own.
     static func move(
-        _ state: UserState, as change: IdentityChanged, eventKey: String, partitions: Int, at now: Timestamp
+        _ state: UserState, as change: IdentityChanged, eventKey: String, partitions: Int, at now: Timestamp,
+        traceparent: String?
     ) throws -> Turn.Outcome {
         if change.isErased == true { return Turn.Outcome(state: state, isGone: true) }
         let isTheirs = state.userID == nil || state.userID == change.userID
@@ -33,7 +34,7 @@ enum Identity {
         let event = InboundEvent(handle: change.canonicalHandle, isPassedOn: true, content: .stateMoved(moved))
         let outgoing = try Outgoing(
             event, type: event.type, id: Outgoing.id(eventKey, 0), to: .inbound, key: change.canonicalHandle,
-            partitions: partitions, time: now, traceparent: nil)
+            partitions: partitions, time: now, traceparent: traceparent)
         return Turn.Outcome(state: state, isGone: true, outgoing: [outgoing])
     }
 

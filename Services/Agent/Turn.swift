@@ -107,7 +107,9 @@ struct Turn: Sendable {
         case .laneDue: return Outcome(state: state)
         case .islandReachable(let reachable): return try showAgain(reachable, input, state)
         case .identityChanged(let change):
-            return try Identity.move(state, as: change, eventKey: input.eventKey, partitions: partitions, at: input.now)
+            return try Identity.move(
+                state, as: change, eventKey: input.eventKey, partitions: partitions, at: input.now,
+                traceparent: input.event.traceparent)
         case .stateMoved(let moved):
             var outcome = try Identity.adopt(moved, beside: state, for: input.record)
             // The user may have become known in the middle of a session: now there are Islands to show it on.

@@ -76,9 +76,7 @@ final class EventsHandler: Sendable {
         }
         do throws(PostedEvent.Invalid) {
             let event = try PostedEvent(request.body)
-            trace.run(nil, began, responder) { trace, respond in
-                take(event, id: id, traceparent: trace.context.traceparent, respond)
-            }
+            trace.run(request, began, responder) { trace, respond in take(event, id: id, trace.context, respond) }
         } catch {
             refused.increment()
             responder.respond(.problem(400, title: "The event is not valid", detail: "\(error)"))
@@ -87,9 +85,9 @@ final class EventsHandler: Sendable {
 
     private typealias Respond = @Sendable (HTTPResponse) -> Void
 
-    private func take(_ event: PostedEvent, id: String, traceparent: String, _ respond: @escaping Respond) {
+    private func take(_ event: PostedEvent, id: String, _ trace: TraceContext, _ respond: @escaping Respond) {
         switch event.addressee {
-        case .handle(let handle): publish(event, to: handle.text, id: id, traceparent: traceparent, respond)
+        case .handle(let handle): publish(event, to: handle.text, id: id, trace, respond)
         case .user(let userID):
             // The server waits for it: the request stays open until it has answered, and the look-up has a deadline.
             Task {
@@ -100,7 +98,7 @@ final class EventsHandler: Sendable {
                         let detail = "no handle is registered for this userID"
                         return respond(.problem(404, title: "Unknown user", detail: detail))
                     }
-                    self.publish(event, to: record.canonicalHandle, id: id, traceparent: traceparent, respond)
+                    self.publish(event, to: record.canonicalHandle, id: id, trace, respond)
                 } catch {
                     self.refuseForNow("\(error)", respond)
                 }
@@ -109,19 +107,20 @@ final class EventsHandler: Sendable {
     }
 
     private func publish(
-        _ event: PostedEvent, to handle: String, id: String, traceparent: String, _ respond: @escaping Respond
+        _ event: PostedEvent, to handle: String, id: String, _ trace: TraceContext, _ respond: @escaping Respond
     ) {
         let receivedAt = Timestamp(clock.now)
         let data = InboundEvent(
             handle: handle,
             content: .custom(CustomEvent(name: event.name, payload: event.payload, receivedAt: receivedAt)))
         let envelope = CloudEvent(
-            id: id, source: "events", type: data.type, time: receivedAt, traceparent: traceparent, data: data)
+            id: id, source: "events", type: data.type, time: receivedAt, traceparent: trace.traceparent,
+            tracestate: trace.state, data: data)
         let body: [UInt8]
         do { body = try envelope.encoded() } catch { return refuseForNow("\(error)", respond) }
         let message = AMQPMessage(
             id: id, type: data.type, timestamp: receivedAt.secondsSince1970,
-            contentType: CloudEvent<InboundEvent>.contentType, headers: ["traceparent": traceparent], body: body)
+            contentType: CloudEvent<InboundEvent>.contentType, headers: ["traceparent": trace.traceparent], body: body)
         publish(message, Partition.name(Partition.of(handle, among: partitions))) { [self] result in
             switch result {
             case .success:

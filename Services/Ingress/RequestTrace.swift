@@ -1,7 +1,7 @@
 import HTTPServer
 import Runtime
 
-/// The trace that a request begins, and its span.
+/// The trace that a request begins or goes on with, and its span.
 struct RequestTrace: Sendable {
     let path: String
     let tracer: Tracer?
@@ -9,12 +9,28 @@ struct RequestTrace: Sendable {
     /// When a request's span begins; `nil` if nobody records it.
     var now: SpanTime? { tracer == nil ? nil : .now }
 
-    /// Does the work under a trace, the sender's own where its id is one, and a span that ends with the answer.
+    /// Does the work under a trace, Linq's own where its id is one, and a span that ends with the answer.
     func run(
         _ traceID: String?, _ began: SpanTime?, _ responder: HTTPResponder,
         _ work: (Trace, @escaping @Sendable (HTTPResponse) -> Void) -> Void
     ) {
-        let trace = Trace.begin(traceID: traceID, tracer: tracer)
+        run(.begin(traceID: traceID, tracer: tracer), began, responder, work)
+    }
+
+    /// Does the work under the trace of the request's sender, or one that begins with it.
+    func run(
+        _ request: HTTPRequest, _ began: SpanTime?, _ responder: HTTPResponder,
+        _ work: (Trace, @escaping @Sendable (HTTPResponse) -> Void) -> Void
+    ) {
+        let trace = Trace.resume(
+            request.header("traceparent"), state: request.header("tracestate"), tracer: tracer)
+        run(trace ?? .begin(tracer: tracer), began, responder, work)
+    }
+
+    private func run(
+        _ trace: Trace, _ began: SpanTime?, _ responder: HTTPResponder,
+        _ work: (Trace, @escaping @Sendable (HTTPResponse) -> Void) -> Void
+    ) {
         let span = trace.span(
             "POST \(path)", .server,
             [

@@ -62,7 +62,9 @@ final class Outbox: Sendable {
     }
 
     /// Works until it is cancelled.
-    func run() async {
+    ///
+    /// - Parameter tracer: Records the publishing as a part of the trace of the call that caused the event.
+    func run(tracer: Tracer? = nil) async {
         await withTaskGroup { group in
             group.addTask { [wake] in
                 while !Task.isCancelled {
@@ -74,7 +76,7 @@ final class Outbox: Sendable {
             }
             for await _ in wakeups {
                 do {
-                    while try await workBatch() {}
+                    while try await workBatch(tracer: tracer) {}
                 } catch { log.warning("outbox not worked", ["error": "\(error)"]) }
             }
             group.cancelAll()
@@ -84,7 +86,7 @@ final class Outbox: Sendable {
     /// Works what is pending once.
     ///
     /// Returns whether there may be more to be done at once.
-    func workBatch() async throws -> Bool {
+    func workBatch(tracer: Tracer? = nil) async throws -> Bool {
         try await forget(
             done.withLock { finished in
                 defer { finished = [] }
@@ -98,12 +100,12 @@ final class Outbox: Sendable {
         }
         pending.set(entries.count)
         oldest.set(entries.first.map { Int((now - $0.createdAt.millisecondsSince1970) / 1000) } ?? 0)
-        let isDone = try await work(entries)
+        let isDone = try await work(entries, tracer)
         return entries.count == Self.batch && isDone
     }
 
-    private func work(_ entries: [OutboxRows.Entry]) async throws -> Bool {
-        var lanes: [String: [(id: Int64, message: AMQPMessage)]] = [:]
+    private func work(_ entries: [OutboxRows.Entry], _ tracer: Tracer?) async throws -> Bool {
+        var lanes: [String: [Waiting]] = [:]
         var finished: [Int64] = []
         var cacheAnswers = true
         for entry in entries {
@@ -111,7 +113,7 @@ final class Outbox: Sendable {
                 let plain = try store.vault.openOutbox(entry.sealed)
                 if entry.kind == OutboxRows.Kind.event.rawValue {
                     let event = try CloudEvent<InboundEvent>(decoding: plain)
-                    lanes[event.data.handle, default: []].append((entry.id, Self.message(event, plain)))
+                    lanes[event.data.handle, default: []].append(Waiting(entry.id, event, plain, tracer))
                 } else if cacheAnswers {
                     let handle = String(decoding: plain, as: UTF8.self)
                     cacheAnswers = await tellAnew(handle, entry.generation)
@@ -130,7 +132,7 @@ final class Outbox: Sendable {
     /// Publishes each handle's events in their order, the handles side by side.
     ///
     /// Returns the ids that are confirmed.
-    private func send(_ lanes: [String: [(id: Int64, message: AMQPMessage)]]) async -> [Int64] {
+    private func send(_ lanes: [String: [Waiting]]) async -> [Int64] {
         await withTaskGroup(of: [Int64].self) { group in
             for (handle, lane) in lanes {
                 group.addTask { await self.send(lane, Partition.name(Partition.of(handle, among: self.partitions))) }
@@ -139,26 +141,36 @@ final class Outbox: Sendable {
         }
     }
 
-    private func send(_ lane: [(id: Int64, message: AMQPMessage)], _ routingKey: String) async -> [Int64] {
+    private func send(_ lane: [Waiting], _ routingKey: String) async -> [Int64] {
         var sent: [Int64] = []
-        for (id, message) in lane {
+        for one in lane {
             do {
-                try await publish(message, routingKey)
+                try await Trace.$current.withValue(one.trace) { try await publish(one.message, routingKey) }
                 published.increment()
-                sent.append(id)
+                sent.append(one.id)
             } catch {
                 publishFailed.increment()
-                log.debug("event not published yet", ["id": message.id, "error": "\(error)"])
+                log.debug("event not published yet", ["id": one.message.id, "error": "\(error)"])
                 break
             }
         }
         return sent
     }
 
-    private static func message(_ event: CloudEvent<InboundEvent>, _ body: [UInt8]) -> AMQPMessage {
-        AMQPMessage(
-            id: event.id, type: event.type, timestamp: event.time.secondsSince1970,
-            contentType: CloudEvent<InboundEvent>.contentType, body: body)
+    /// An event that is to be published.
+    private struct Waiting: Sendable {
+        let id: Int64
+        let message: AMQPMessage
+        let trace: Trace?
+
+        init(_ id: Int64, _ event: CloudEvent<InboundEvent>, _ body: [UInt8], _ tracer: Tracer?) {
+            self.id = id
+            message = AMQPMessage(
+                id: event.id, type: event.type, timestamp: event.time.secondsSince1970,
+                contentType: CloudEvent<InboundEvent>.contentType,
+                headers: event.traceparent.map { ["traceparent": $0] } ?? [:], body: body)
+            trace = .resume(event.traceparent, state: event.tracestate, tracer: tracer)
+        }
     }
 
     /// Tells the cache what is true of `handle` by now: more may have happened since the entry was written.

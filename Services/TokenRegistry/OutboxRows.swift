@@ -1,5 +1,6 @@
 import Database
 import Foundation
+import Runtime
 import Shared
 
 /// What must still be done for committed changes, in the order in which it was decided.
@@ -24,9 +25,11 @@ struct OutboxRows {
     let transaction: Transaction
     let vault: Vault
 
-    func add(_ event: InboundEvent, owner: String, at now: Timestamp) throws {
+    /// - Parameter trace: Of the call that caused the event.
+    func add(_ event: InboundEvent, owner: String, at now: Timestamp, _ trace: TraceContext?) throws {
         let envelope = CloudEvent(
-            id: UUID().uuidString, source: "token-registry", type: event.type, time: now, traceparent: nil, data: event)
+            id: UUID().uuidString, source: "token-registry", type: event.type, time: now,
+            traceparent: trace?.traceparent, tracestate: trace?.state, data: event)
         _ = try insert(.event, generation: 0, try envelope.encoded(), owner, now)
     }
 

@@ -23,11 +23,14 @@ struct Registry: Sendable {
     let commands: Commands
     let api: RegistryAPI
     let log: Log
+    private let tracer: Tracer?
     private let probe = DatabaseProbe()
 
     /// Opens the database and brings its tables up to date; begins to connect to the rest.
+    ///
+    /// - Parameter tracer: Records what is called and asked, if there is one.
     static func open(
-        _ settings: RegistrySettings, _ log: Log, _ metrics: Metrics, clock: WallClock = .system
+        _ settings: RegistrySettings, _ log: Log, _ metrics: Metrics, tracer: Tracer? = nil, clock: WallClock = .system
     ) async throws -> Registry {
         guard let broker = settings.broker, let keys = settings.keys else {
             throw SettingsProblem("the settings are not whole")
@@ -43,7 +46,8 @@ struct Registry: Sendable {
             let redis = try settings.redisURL.map { try RedisClient(url: $0.reveal(), log: log, metrics: metrics) }
             let connections = connections(broker, settings.partitions, log, metrics)
             return Registry(
-                settings, keys, signIn, database, redis, connections, log: log, metrics: metrics, clock: clock)
+                settings, keys, signIn, database, redis, connections, log: log, metrics: metrics, tracer: tracer,
+                clock: clock)
         } catch {
             await database.close()
             throw error
@@ -65,8 +69,9 @@ struct Registry: Sendable {
     private init(
         _ settings: RegistrySettings, _ keys: CacheKeys, _ signIn: JWTVerifier?, _ database: Database,
         _ redis: RedisClient?, _ connections: (publisher: AMQPPublisher, consumer: AMQPConsumer), log: Log,
-        metrics: Metrics, clock: WallClock
+        metrics: Metrics, tracer: Tracer?, clock: WallClock
     ) {
+        self.tracer = tracer
         self.database = database
         self.redis = redis
         self.log = log
@@ -89,7 +94,7 @@ struct Registry: Sendable {
         api = RegistryAPI(
             store: store, outbox: outbox,
             authenticator: Authenticator(backendKeys: settings.backendKeys.map { $0.reveal() }, tokens: signIn),
-            rateLimit: RateLimit(perMinute: settings.callsPerMinute), log: log, figures: figures)
+            rateLimit: RateLimit(perMinute: settings.callsPerMinute), log: log, figures: figures, tracer: tracer)
     }
 
     /// Begins to connect to the broker, and waits until the topology was found to be there.
@@ -108,9 +113,7 @@ struct Registry: Sendable {
     }
 
     /// Works until it is cancelled.
-    ///
-    /// - Parameter tracer: Records what is asked over the broker, if there is one.
-    func run(tracer: Tracer? = nil) async {
+    func run() async {
         let (asked, ask) = AsyncStream<AMQPDelivery>.makeStream()
         let (commanded, command) = AsyncStream<AMQPDelivery>.makeStream()
         // The prefetch bounds what waits in the streams.
@@ -119,16 +122,16 @@ struct Registry: Sendable {
         let orders = consumer.consume(
             queue: Topology.commandsQueue, prefetch: Self.commandsAtOnce, onDelivery: { command.yield($0) })
         await withTaskGroup { group in
-            group.addTask { await outbox.run() }
+            group.addTask { await outbox.run(tracer: tracer) }
             group.addTask { await probe.run(database) }
             group.addTask { await reseal() }
             group.addTask {
-                await forEach(asked, tracer) { delivery in
+                await forEach(asked) { delivery in
                     await questions.answer(delivery.message)
                     delivery.acknowledge()
                 }
             }
-            group.addTask { await forEach(commanded, tracer) { await commands.perform($0) } }
+            group.addTask { await forEach(commanded) { await commands.perform($0) } }
         }
         await lookups.close()
         await orders.close()
@@ -136,7 +139,7 @@ struct Registry: Sendable {
 
     /// Publishes what is left, if that can be done now; otherwise the next start does it.
     func flush() async {
-        do { _ = try await outbox.workBatch() } catch {
+        do { _ = try await outbox.workBatch(tracer: tracer) } catch {
             log.warning("outbox left as it is", ["error": "\(error)"])
         }
     }
@@ -160,8 +163,7 @@ struct Registry: Sendable {
     ///
     /// As many run at a time as the prefetch lets through.
     private func forEach(
-        _ deliveries: AsyncStream<AMQPDelivery>, _ tracer: Tracer?,
-        _ body: @escaping @Sendable (AMQPDelivery) async -> Void
+        _ deliveries: AsyncStream<AMQPDelivery>, _ body: @escaping @Sendable (AMQPDelivery) async -> Void
     ) async {
         await withDiscardingTaskGroup { group in
             for await delivery in deliveries {

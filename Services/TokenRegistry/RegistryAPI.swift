@@ -12,6 +12,7 @@ struct RegistryAPI: Sendable {
     let rateLimit: RateLimit
     let log: Log
     let figures: Figures
+    var tracer: Tracer?
 
     func respond(to request: HTTPRequest) async -> HTTPResponse {
         let route = Route(request.segments)
@@ -48,7 +49,33 @@ struct RegistryAPI: Sendable {
         if let seconds = rateLimit.take(userID) {
             return .problem(.tooMany, headers: [("Retry-After", "\(seconds)")])
         }
-        return try await perform(request, route, caller)
+        return try await traced(request, route) { try await perform(request, route, caller) }
+    }
+
+    /// Does the work as a part of the caller's trace, or of one that begins with it, under a span of its own.
+    private func traced(
+        _ request: HTTPRequest, _ route: Route, _ work: () async throws -> HTTPResponse
+    ) async throws -> HTTPResponse {
+        let caller = Trace.resume(
+            request.header("traceparent"), state: request.header("tracestate"), tracer: tracer)
+        let trace = caller ?? .begin(tracer: tracer)
+        let span = trace.span(
+            "\(request.method) \(route.template)", .server,
+            [
+                "http.request.method": .text(request.method), "http.route": .text(route.template),
+                "url.scheme": "http",
+            ])
+        func end(_ status: Int) {
+            span?.end(["http.response.status_code": .integer(status)], error: status >= 500 ? "\(status)" : nil)
+        }
+        do {
+            let response = try await Trace.$current.withValue(span?.trace ?? trace, operation: work)
+            end(response.status)
+            return response
+        } catch {
+            end((error as? RequestRefused ?? .unavailable).status)
+            throw error
+        }
     }
 
     private func perform(_ request: HTTPRequest, _ route: Route, _ caller: Caller) async throws -> HTTPResponse {

@@ -125,7 +125,9 @@ struct RegistryStore: Sendable {
         let consequences = Consequences(changes, areErased: areErased)
         let outbox = OutboxRows(transaction: rows.transaction, vault: vault)
         var committed = Committed(hasEvents: !consequences.events.isEmpty)
-        for event in consequences.events { try outbox.add(event, owner: instance, at: now) }
+        for event in consequences.events {
+            try outbox.add(event, owner: instance, at: now, Trace.current?.context)
+        }
         for handle in consequences.staleHandles where hasCache {
             let owner = changes.map(\.after).first { user in user.handles.contains { $0.handle == handle } }
             let generation = owner?.generation ?? changes.map(\.after.generation).max() ?? 0

@@ -38,6 +38,18 @@ enum Route: Equatable {
         }
     }
 
+    /// The path, with names in place of what is a user's.
+    var template: String {
+        switch self {
+        case .openAPI: "/openapi.json"
+        case .user: "/v1/users/{userID}"
+        case .handles: "/v1/users/{userID}/handles"
+        case .startToken: "/v1/users/{userID}/devices/{deviceID}/start-token"
+        case .activities: "/v1/users/{userID}/devices/{deviceID}/activities"
+        case .activity: "/v1/users/{userID}/devices/{deviceID}/activities/{activityID}"
+        }
+    }
+
     var methods: [String] {
         switch self {
         case .openAPI: ["GET", "HEAD"]

@@ -20,7 +20,7 @@ struct TokenRegistryMain {
     ) async throws {
         let metrics = Metrics()
         let spans = SpanExporter(settings.telemetry, log: log, metrics: metrics)
-        let registry = try await Registry.open(settings, log, metrics)
+        let registry = try await Registry.open(settings, log, metrics, tracer: spans?.tracer)
         let isStopping = Locked(false)
         let admin = try AdminServer(listen: settings.metricsListen, log: log, metrics: metrics) {
             isStopping.withLock { $0 } ? ["stopping"] : registry.reasonsNotReady
@@ -34,7 +34,7 @@ struct TokenRegistryMain {
         ) { request in await registry.api.respond(to: request) }
         log.info("ready", ["listen": "\(settings.listen.host):\(server.port)", "metrics": "\(admin.port)"])
 
-        let work = Task { await registry.run(tracer: spans?.tracer) }
+        let work = Task { await registry.run() }
         await signals.next()
         isStopping.withLock { $0 = true }
         server.stopAccepting()

@@ -12,19 +12,25 @@ public struct CloudEvent<Payload: Sendable>: Sendable {
     public let time: Timestamp
     /// W3C trace context of the text that caused this.
     public let traceparent: String?
+    /// What others have to say of that trace; only where the caller of our HTTP interfaces sent it.
+    public let tracestate: String?
     public let data: Payload
 
-    public init(id: String, source: String, type: String, time: Timestamp, traceparent: String?, data: Payload) {
+    public init(
+        id: String, source: String, type: String, time: Timestamp, traceparent: String?, tracestate: String? = nil,
+        data: Payload
+    ) {
         self.id = id
         self.source = source
         self.type = type
         self.time = time
         self.traceparent = traceparent
+        self.tracestate = tracestate
         self.data = data
     }
 
     private enum CodingKeys: String, CodingKey {
-        case specversion, id, source, type, time, datacontenttype, traceparent, data
+        case specversion, id, source, type, time, datacontenttype, traceparent, tracestate, data
     }
 
     /// The media type of an encoded event.
@@ -41,6 +47,7 @@ extension CloudEvent: Encodable where Payload: Encodable {
         try container.encode(time, forKey: .time)
         try container.encode("application/json", forKey: .datacontenttype)
         try container.encodeIfPresent(traceparent, forKey: .traceparent)
+        try container.encodeIfPresent(tracestate, forKey: .tracestate)
         try container.encode(data, forKey: .data)
     }
 
@@ -75,6 +82,7 @@ extension CloudEvent: Decodable where Payload: WirePayload {
         type = try container.decode(String.self, forKey: .type)
         time = try container.decode(Timestamp.self, forKey: .time)
         traceparent = try container.decodeIfPresent(String.self, forKey: .traceparent)
+        tracestate = try container.decodeIfPresent(String.self, forKey: .tracestate)
         data = try Payload.decode(type: type, from: try container.superDecoder(forKey: .data))
     }
 

@@ -36,6 +36,30 @@ import Testing
         }
     }
 
+    @Test func `a message carries the trace that it was published in`() async throws {
+        let fixtures = try await Fixtures.shared()
+        let traces = [
+            Trace.resume("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", state: "one=1", tracer: nil),
+            Trace.resume("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203332-00", tracer: nil), nil,
+        ]
+        try await fixtures.withPublisher { publisher in
+            for (number, trace) in traces.enumerated() {
+                try await Trace.$current.withValue(trace) {
+                    try await publisher.publish(message(number), to: .traced)
+                }
+            }
+        }
+        try await fixtures.withConsumer { consumer in
+            let deliveries = Gathered<AMQPDelivery>()
+            _ = consumer.consume(queue: TestQueue.traced.name, prefetch: 10) { delivery in
+                deliveries.append(delivery)
+                delivery.acknowledge()
+            }
+            try await eventually("all arrive") { deliveries.count == traces.count }
+            #expect(deliveries.all.map { $0.trace(nil)?.context } == traces.map { $0?.context })
+        }
+    }
+
     @Test func `a queue keeps its order`() async throws {
         let fixtures = try await Fixtures.shared()
         try await fixtures.withPublisher { publisher in

@@ -3,7 +3,7 @@ import Shared
 
 /// A queue for each test that needs one, all bound to one direct exchange under their names.
 enum TestQueue: String, CaseIterable {
-    case confirms, roundTrip, order, handBack, settled, deadlines, prefetch, stale, closing, late
+    case confirms, roundTrip, order, handBack, settled, deadlines, prefetch, stale, closing, late, traced
 
     /// Takes no more than this many messages; refuses further ones.
     case small

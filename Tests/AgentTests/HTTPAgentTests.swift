@@ -40,14 +40,16 @@ struct HTTPAgentTests {
     }
 
     @Test func `the endpoint can carry on the trace of the text`() async throws {
-        let trace = Trace.begin(tracer: nil)
-        try await Trace.$current.withValue(trace) {
+        let told = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+        try await Trace.$current.withValue(.resume(told, state: "one=1", tracer: nil)) {
             try await ask([.status(204)]) { standIn, _ in
-                #expect(standIn.requests.map { $0.header("traceparent") } == [trace.context.traceparent])
+                #expect(standIn.requests.map { $0.header("traceparent") } == [told])
+                #expect(standIn.requests.map { $0.header("tracestate") } == ["one=1"])
             }
         }
         try await ask([.status(204)]) { standIn, _ in
             #expect(standIn.requests.map { $0.header("traceparent") } == [nil])
+            #expect(standIn.requests.map { $0.header("tracestate") } == [nil])
         }
     }
 

@@ -21,7 +21,8 @@ import Testing
     }
 
     private func move(_ state: UserState, _ change: IdentityChanged) throws -> Turn.Outcome {
-        try Identity.move(state, as: change, eventKey: "e/1", partitions: 16, at: at)
+        try Identity.move(
+            state, as: change, eventKey: "e/1", partitions: 16, at: at, traceparent: "00-t-s-01")
     }
 
     private func moved(_ outcome: Turn.Outcome) throws -> StateMoved? {
@@ -29,6 +30,7 @@ import Testing
         let event = try CloudEvent<InboundEvent>(decoding: Array(outgoing.body.utf8)).data
         guard case .stateMoved(let moved) = event.content else { return nil }
         #expect(event.handle == phone && event.isPassedOn)
+        #expect(outgoing.traceparent == "00-t-s-01")
         #expect(outgoing.routingKey == Partition.name(Partition.of(phone, among: 16)))
         return moved
     }

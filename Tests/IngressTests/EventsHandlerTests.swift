@@ -97,6 +97,21 @@ import Testing
         }
     }
 
+    @Test func `an event goes on with the trace of its sender`() async throws {
+        try await with { post in
+            let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+            let signed = try Self.sign(Self.body, "evt_1", Self.now)
+            let headers = signed + [("traceparent", "00-\(trace)-00f067aa0ba902b7-01"), ("tracestate", "one=1")]
+            #expect(try await post(headers: headers).status == 202)
+            #expect(try await post(id: "evt_2").status == 202)
+            let events = try post.world.events
+            #expect(events.map { $0.traceparent?.contains(trace) } == [true, false])
+            #expect(events.map(\.tracestate) == ["one=1", nil])
+            let sent = post.world.published.withLock { $0.map(\.message.headers["traceparent"]) }
+            #expect(sent == events.map(\.traceparent))
+        }
+    }
+
     @Test func `a user id is asked of the registry`() async throws {
         try await with { post in
             let body = #"{"name":"meal","userID":"user-42"}"#

@@ -107,6 +107,11 @@ class Collector:
             self.bodies.append(body.decode())
             self._spans += spans
 
+    def trace(self, trace_id):
+        """All spans of a trace."""
+        with self._lock:
+            return [span for span in self._spans if span.trace == trace_id]
+
     def trace_of(self, message_id):
         """All spans of the trace in which the message with this id was sent."""
         with self._lock:

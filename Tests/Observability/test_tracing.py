@@ -1,6 +1,13 @@
 """One text is one trace, from the webhook to the reply and to the push."""
 
-from stack import eventually
+import json
+import secrets
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+from stack import eventually, free_port, request
+from webhooks import sign
 
 SERVER, CLIENT, PRODUCER, CONSUMER = 2, 3, 4, 5
 # Wall clocks are read one after the other; nothing else is between two services on one machine.
@@ -92,6 +99,52 @@ def test_what_is_asked_of_the_registry_is_part_of_the_trace(stack, collector, ha
     assert causes <= {("apns-pusher", "request registry.v1"), ("apns-pusher", "publish registry.v1")}
 
 
+def trace_of_a_caller():
+    """A trace that somebody outside has begun, and the header that says so."""
+    trace, span = secrets.token_hex(16), secrets.token_hex(8)
+    return trace, span, {"traceparent": f"00-{trace}-{span}-01"}
+
+
+def check_way(collector, trace, caller, way):
+    """Waits for the steps of the way, each caused by the one before it, and the first one by the caller."""
+    causes = {caller}
+    for one in way:
+        causes = eventually(f"{one} is caused by the step before", lambda causes=causes: {
+            span.id for span in collector.trace(trace) if step(span)[:2] == one and span.parent in causes})
+    assert not collector.errors
+
+
+def test_what_a_registration_causes_is_in_its_caller_s_trace(stack, collector, handle):
+    say(stack, handle, "600 cal")
+    user = stack.state(handle)["userID"]
+    trace, caller, headers = trace_of_a_caller()
+    key = stack.setting("token-registry", "REGISTRY_BACKEND_KEYS")
+    answer = request(
+        "PUT", f"http://{stack.settings('token-registry')['HTTP_LISTEN']}/v1/users/{user}/devices/other/start-token",
+        {"attributesType": "CoachAttributes", "token": secrets.token_hex(32), "environment": "production"},
+        {"Authorization": f"Bearer {key}", **headers})
+    assert answer.status == 204, answer.body
+    # The device could not be reached before: the agent publishes what is desired once more.
+    check_way(collector, trace, caller, (
+        ("token-registry", "PUT /v1/users/{userID}/devices/{deviceID}/start-token"),
+        ("token-registry", "publish inbound.v1"), ("agent", "process inbound.v1"), ("agent", "publish islands.v1"),
+        ("apns-pusher", "process islands.v1")))
+    assert user not in "".join(collector.bodies)
+
+
+def test_what_a_posted_event_causes_is_in_its_sender_s_trace(stack, collector, handle):
+    say(stack, handle, "600 cal")
+    trace, caller, headers = trace_of_a_caller()
+    body = json.dumps({"name": "meal", "handle": handle, "payload": {"calories": 320, "label": "Soup"}}).encode()
+    signed = sign(stack.setting("ingress", "EVENTS_WEBHOOK_SECRETS"), body)
+    answer = request("POST", stack.webhook_url.replace("/webhooks/linq", "/v1/events"), body, {**signed, **headers})
+    assert answer.status == 202, answer.body
+    check_way(collector, trace, caller, (
+        ("ingress", "POST /v1/events"), ("ingress", "publish inbound.v1"), ("agent", "process inbound.v1"),
+        ("agent", "publish islands.v1"), ("apns-pusher", "process islands.v1"),
+        ("apns-pusher", "POST /3/device/{token}")))
+
+
 def test_attributes_are_those_of_the_conventions(stack, collector, handle):
     say(stack, handle, "600 cal")
     sent = stack.text(handle, "50 cal")
@@ -164,3 +217,40 @@ def test_nothing_breaks_without_the_collector_and_spans_wait_for_it(stack, colle
     for service in ("ingress", "agent", "linq-sender", "apns-pusher", "token-registry"):
         assert stack.metric(service, "isthmus_trace_spans_exported_total") > 0
         assert stack.metrics(service)["isthmus_trace_spans_dropped_total"] == 0
+
+
+@contextmanager
+def agent_behind_http(port):
+    """An endpoint that says the same to everybody."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b'{"replies":[{"text":"Here I am."}]}')
+
+        def log_message(self, *_):
+            pass
+
+    server = HTTPServer(("127.0.0.1", port), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_text_that_waited_for_its_agent_is_answered_in_its_own_trace(stack, collector, handle):
+    port = free_port()
+    secret = stack.secret_file("agent-http-secret").read_text()
+    stack.restart("agent", AGENT=f"http:http://127.0.0.1:{port}/", AGENT_HTTP_SECRET=secret)
+    try:
+        sent = stack.text(handle, "600 cal")
+        # The agent is asked three times three times before.
+        eventually("it waits in the database", lambda: stack.metric("agent", "isthmus_agent_deferred_total"), seconds=90)
+        with agent_behind_http(port):
+            answered = {("agent", "publish replies.v1"), ("linq-sender", "POST /v3/messages")}
+            eventually("it is answered", lambda: answered <= {
+                step(span)[:2] for span in collector.trace_of(sent["eventID"])}, seconds=60)
+    finally:
+        stack.restart("agent", AGENT="coach")

@@ -29,6 +29,19 @@ import Testing
     ])
     func `what is no header is none`(_ text: String) { #expect(TraceContext(text) == nil) }
 
+    @Test func `what others say of a trace is carried on as it came, if a header may have it`() throws {
+        let header = "00-\(Self.trace)-00f067aa0ba902b7-01"
+        let context = try #require(TraceContext(header, state: "one=1,two=a b"))
+        #expect(context.state == "one=1,two=a b")
+        let trace = try #require(Trace.resume(header, state: context.state, tracer: nil))
+        #expect(trace.context == context)
+        for bad in ["", "one=1\r\nX: y", "one=ü", String(repeating: "a", count: 513)] {
+            let told = try #require(TraceContext(header, state: bad))
+            #expect(told.state == nil && told.traceparent == header)
+        }
+        #expect(TraceContext(header, state: String(repeating: "a", count: 512))?.state != nil)
+    }
+
     @Test func `Linq's trace is continued, and another is begun where its id is none`() {
         #expect(TraceContext(traceID: Self.trace).traceID == Self.trace)
         #expect(TraceContext(traceID: Self.trace.uppercased()).traceID == Self.trace)
@@ -69,6 +82,8 @@ import Testing
         let sampled = TraceContext()
         Trace.resume(sampled.traceparent, tracer: tracer)?.span("x", .consumer, [:])?.end()
         #expect(sink.spans.map(\.parentID) == [sampled.spanID])
+        let told = Trace.resume(sampled.traceparent, state: "one=1", tracer: tracer)
+        #expect(told?.span("x", .consumer, [:])?.context.state == "one=1")
         let unsampled = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"
         let trace = Trace.resume(unsampled, tracer: tracer)
         #expect(trace?.context.traceparent == unsampled)
@@ -80,6 +95,17 @@ import Testing
         #expect(Trace.resume(context.traceparent, tracer: nil)?.context == context)
         #expect(Trace.resume(context.traceparent, tracer: nil)?.span("x", .consumer, [:]) == nil)
         #expect(Trace.resume(nil, tracer: nil) == nil)
+    }
+
+    @Test func `work of another trace is recorded by the same tracer`() {
+        let sink = Sink()
+        let other = TraceContext()
+        Trace.$current.withValue(.begin(tracer: Tracer(sink: sink))) {
+            Trace.resumeInside(other.traceparent, state: nil)?.span("x", .consumer, [:])?.end()
+        }
+        #expect(sink.spans.map(\.context.traceID) == [other.traceID])
+        #expect(sink.spans.map(\.parentID) == [other.spanID])
+        #expect(Trace.resumeInside(other.traceparent, state: nil)?.context == other)
     }
 
     @Test func `a ratio records that part of the traces, and every service the same ones`() {

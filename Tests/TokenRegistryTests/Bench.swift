@@ -99,9 +99,10 @@ struct Bench: Sendable {
 
     /// Calls the HTTP handler; `by` is a backend key or a token.
     func call(
-        _ method: String, _ target: String, _ body: String? = nil, by credential: String? = Bench.backendKey
+        _ method: String, _ target: String, _ body: String? = nil, by credential: String? = Bench.backendKey,
+        headers: [(name: String, value: String)] = []
     ) async throws -> HTTPResponse {
-        var headers: [(name: String, value: String)] = []
+        var headers = headers
         if let credential { headers.append(("Authorization", "Bearer \(credential)")) }
         if body != nil { headers.append(("Content-Type", "application/json")) }
         let request = try #require(

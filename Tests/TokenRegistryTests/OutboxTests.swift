@@ -42,6 +42,32 @@ import Testing
         }
     }
 
+    @Test func `an event goes out in the trace of the call that caused it`() async throws {
+        try await Bench.with { bench in
+            let sent = Locked<[String: (AMQPMessage, Trace?)]>([:])
+            let outbox = Outbox(
+                store: bench.store, cache: nil, partitions: 16, log: bench.log, metrics: Metrics()
+            ) { message, _ throws(PublishError) in
+                let handle = (try? CloudEvent<InboundEvent>(decoding: message.body))?.data.handle ?? ""
+                sent.withLock { $0[handle] = (message, Trace.current) }
+            }
+            let told = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+            _ = try await bench.call(
+                "PUT", "/v1/users/sam/handles", #"{"handles":["+12025559876"]}"#,
+                headers: [("traceparent", told), ("tracestate", "one=1")])
+            _ = try await bench.call("PUT", "/v1/users/kim/handles", #"{"handles":["+12025550001"]}"#)
+            _ = try await outbox.workBatch()
+            let (message, trace) = try #require(sent.withLock { $0["+12025559876"] })
+            #expect(message.headers["traceparent"] == told)
+            #expect(try CloudEvent<InboundEvent>(decoding: message.body).traceparent == told)
+            #expect(trace?.context.traceparent == told && trace?.context.state == "one=1")
+            // Without one a trace begins with the call.
+            let (other, own) = try #require(sent.withLock { $0["+12025550001"] })
+            #expect(own != nil && own?.context.traceparent == other.headers["traceparent"])
+            #expect(own?.context.traceID != trace?.context.traceID)
+        }
+    }
+
     @Test func `what a process left behind another one finishes, after a while`() async throws {
         try await TemporaryDirectory.with { folder in
             let url = "sqlite:\(folder)/registry.sqlite"

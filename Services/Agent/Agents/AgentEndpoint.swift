@@ -55,6 +55,7 @@ struct AgentEndpoint: Sendable {
             let span = request.span(resendCount: tried)
             if let context = span?.context ?? Trace.current?.context {
                 request.headers.append((name: "traceparent", value: context.traceparent))
+                if let state = context.state { request.headers.append((name: "tracestate", value: state)) }
             }
             tried += 1
             let result = await answer(to: request)
