@@ -77,7 +77,7 @@ write_all_settings() {
         SIMULATOR_APNS_LISTEN="127.0.0.1:${PORT[apns]}" SIMULATOR_DIRECTORY="$secrets" \
         SIMULATOR_INGRESS_URL="http://127.0.0.1:${PORT[ingress]}/webhooks/linq" \
         SIMULATOR_REGISTRY_URL="http://127.0.0.1:${PORT[registry]}" \
-        SIMULATOR_BROKER_URL="http://monitor:$(broker_password monitor)@127.0.0.1:${PORT[management]}" \
+        SIMULATOR_BROKER_URL="http://127.0.0.1:${PORT[broker-metrics]}" \
         SIMULATOR_SUPERVISOR="$RUN_DIR/commands" SIMULATOR_ATTRIBUTES_TYPES="$ATTRIBUTES_TYPES" \
         SIMULATOR_BACKEND_KEY_FILE="$secrets/backend-key" LINQ_WEBHOOK_SECRETS_FILE="$secrets/webhook-secret"
     write_service token-registry "$redis" "${keys[@]}" "${sign_in[@]}" \

@@ -26,7 +26,7 @@ struct SimulatorConfig: ServiceSettings {
     let line: String
     let onboards: Bool
     let sendsReceipts: Bool
-    let brokerURL: Secret<String>?
+    let brokerURL: String?
     let supervisor: String?
     let agent: String
 
@@ -76,8 +76,8 @@ struct SimulatorConfig: ServiceSettings {
             "SIMULATOR_RECEIPTS", "whether webhooks tell of what the line sent: yes or no", default: "no"
         ) { ["yes": true, "no": false][$0] }
         brokerURL = settings.absent(
-            "SIMULATOR_BROKER_URL", "RabbitMQ's management API, http://name:password@…, for the depths of the queues"
-        ) { text in URLComponents(string: text).flatMap { $0.host == nil ? nil : Secret(text) } }
+            "SIMULATOR_BROKER_URL", "where RabbitMQ tells Prometheus its figures, http://…, for the queues' depths"
+        ) { text in URLComponents(string: text)?.host == nil ? nil : text }
         supervisor = settings.absent(
             "SIMULATOR_SUPERVISOR", "a pipe to whoever runs the services, for the page's buttons that kill them"
         ) { $0 }

@@ -1,8 +1,11 @@
 """What breaks is seen, and nothing is lost."""
 
+import subprocess
+
 from playwright.sync_api import expect
 
-from stack import eventually
+from conftest import Tab
+from stack import eventually, free_port, request
 
 NOTHING_LOST = "nothing was lost"
 
@@ -62,6 +65,7 @@ def test_the_agent_is_killed_and_comes_back(stack, logged):
     eventually("the newest state is shown", lambda: calories(logged) == "700")
     expect(logged.page.locator("#tally")).to_contain_text("3 texts, all answered: " + NOTHING_LOST)
     assert "killing agent, as the page asks" in (stack.folder / "logs" / "run.log").read_text()
+    expect(logged.page.locator("#unsupervised")).to_be_hidden()
 
 
 def test_the_pusher_is_killed_and_comes_back(stack, logged):
@@ -70,3 +74,39 @@ def test_the_pusher_is_killed_and_comes_back(stack, logged):
     expect(logged.answers).to_have_count(2)
     eventually("the newest state is shown", lambda: calories(logged) == "680")
     assert "killing apns-pusher, as the page asks" in (stack.folder / "logs" / "run.log").read_text()
+
+
+def test_where_nobody_starts_services_again_the_page_says_what_to_do(stack, browser, handle):
+    """A second simulator beside the first one, as in containers: without a pipe to ./run."""
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    simulator = subprocess.Popen(
+        [stack.program("simulator")], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={
+            **stack.settings("simulator"), "SIMULATOR_LISTEN": f"127.0.0.1:{port}",
+            "SIMULATOR_APNS_LISTEN": "127.0.0.1:0", "SIMULATOR_INGRESS_URL": "", "SIMULATOR_REGISTRY_URL": "",
+            "SIMULATOR_SUPERVISOR": ""})
+    try:
+        eventually("it answers", lambda: answers(url))
+        phone = {"deviceID": "phone-1", "system": 18}
+        made = request("POST", f"{url}/control/users", {"userID": "sam", "handles": [handle], "phones": [phone]})
+        assert made.status == 200, made.body
+        tab = Tab(browser, url, handle).open()
+        expect(tab.page.locator("[data-do=quit]")).to_be_enabled()
+        expect(tab.page.locator("#unsupervised")).to_contain_text("docker compose kill agent")
+        for name in ("kill-agent", "kill-pusher", "hour"):
+            expect(tab.page.locator(f"[data-do={name}]")).to_be_disabled()
+        expect(tab.page.locator("#agent button")).to_be_disabled()
+        for name in ("linq-429", "apns-410"):
+            expect(tab.page.locator(f"[data-do={name}]")).to_be_enabled()
+        tab.context.close()
+        assert tab.errors == []
+    finally:
+        simulator.terminate()
+        simulator.wait(20)
+
+
+def answers(url):
+    try:
+        return request("GET", f"{url}/readyz").status == 200
+    except OSError:
+        return False

@@ -2,9 +2,10 @@ import Foundation
 import HTTPClient
 import Runtime
 
-/// How much waits in the broker's queues, by stage, as its management API tells.
+/// How much waits in the broker's queues, by stage, as the broker tells Prometheus: no password is needed for that.
 final class BrokerQueues: Sendable {
     private static let timeout = Duration.seconds(2)
+    private static let path = "/metrics/detailed?family=queue_coarse_metrics"
 
     struct Depth: Sendable, Encodable, Equatable {
         let stage: String
@@ -14,47 +15,43 @@ final class BrokerQueues: Sendable {
         var inHand = 0
     }
 
-    private struct Queue: Decodable {
-        let name: String
-        let messages_ready: Int?
-        let messages_unacknowledged: Int?
-    }
-
     private static let stages = ["inbound", "replies", "islands", "parked"]
 
     private let url: String?
-    private let authorization: String
     private let http: HTTPClient
 
-    /// - Parameter url: Of the management API, with name and password in it; `nil` if nobody is to be asked.
-    init(url: Secret<String>?, http: HTTPClient) {
-        var parts = url.flatMap { URLComponents(string: $0.reveal()) }
-        let credentials = "\(parts?.user ?? ""):\(parts?.password ?? "")"
-        authorization = "Basic " + Data(credentials.utf8).base64EncodedString()
-        parts?.user = nil
-        parts?.password = nil
-        self.url = parts?.string
+    /// - Parameter url: Where the broker's figures for Prometheus are; `nil` if nobody is to be asked.
+    init(url: String?, http: HTTPClient) {
+        self.url = url
         self.http = http
     }
 
     /// The depths of all stages; `nil` if the broker does not tell.
     func depths() async -> [Depth]? {
         guard let url else { return nil }
-        let request = HTTPClientRequest(
-            "GET", url + "/api/queues?columns=name,messages_ready,messages_unacknowledged",
-            headers: [("Authorization", authorization)], body: [])
+        let request = HTTPClientRequest("GET", url + Self.path, headers: [], body: [])
         // A broker that is away has no depths to tell; the page says so.
-        guard let response = try? await http.send(request, within: Self.timeout), response.status == 200,
-            let queues = try? JSONDecoder().decode([Queue].self, from: Data(response.body))
-        else { return nil }
-        return Self.stages.map { stage in
-            var depth = Depth(stage: stage)
+        guard let response = try? await http.send(request, within: Self.timeout), response.status == 200 else {
+            return nil
+        }
+        return Self.depths(in: String(decoding: response.body, as: UTF8.self))
+    }
+
+    /// Adds up lines such as `rabbitmq_detailed_queue_messages_ready{vhost="/",queue="inbound.v1.07"} 3`.
+    static func depths(in text: String) -> [Depth] {
+        var waiting: [Substring: Int] = [:]
+        var inHand: [Substring: Int] = [:]
+        for line in text.split(separator: "\n") {
+            guard let name = line.firstRange(of: "queue=\""), let last = line.split(separator: " ").last,
+                let count = Int(last)
+            else { continue }
             // "inbound.v1.07", "parked.v1.inbound".
-            for queue in queues where queue.name.split(separator: ".").first.map(String.init) == stage {
-                depth.waiting += queue.messages_ready ?? 0
-                depth.inHand += queue.messages_unacknowledged ?? 0
-            }
-            return depth
+            let stage = line[name.upperBound...].prefix { $0 != "." && $0 != "\"" }
+            if line.hasPrefix("rabbitmq_detailed_queue_messages_ready{") { waiting[stage, default: 0] += count }
+            if line.hasPrefix("rabbitmq_detailed_queue_messages_unacked{") { inHand[stage, default: 0] += count }
+        }
+        return stages.map {
+            Depth(stage: $0, waiting: waiting[$0[...], default: 0], inHand: inHand[$0[...], default: 0])
         }
     }
 }

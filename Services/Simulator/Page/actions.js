@@ -51,7 +51,12 @@ const BUTTONS = [
     words: (phone) => (phone.system === "iOS 18" ? "Switch to iOS 17" : "Switch to iOS 18"),
     press: (phone) => pressPhone(phone.deviceID, phone.system === "iOS 18" ? "ios17" : "ios18"),
   },
-  { id: "hour", words: () => "An hour passes", press: () => post("clock", { advanceSeconds: HOUR }) },
+  {
+    id: "hour",
+    words: () => "An hour passes",
+    can: (phone, state) => state.isSupervised,
+    press: () => post("clock", { advanceSeconds: HOUR }),
+  },
   {
     id: "second",
     words: () => "Second phone",

@@ -59,6 +59,7 @@ export function showFaults(state) {
     byID("fault-buttons").children[index].disabled =
       (button.needsPhone && !hasPhone) || (button.needsSupervisor && !state.isSupervised) || false;
   });
+  byID("unsupervised").hidden = state.isSupervised;
   const waiting = [];
   const { linq, apns } = state.faults;
   if (linq) waiting.push(`Linq refuses the next ${times(linq, "reply", "replies")} with 429.`);
