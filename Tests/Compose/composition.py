@@ -5,12 +5,16 @@ import os
 import re
 import socket
 import subprocess
+import time
+import urllib.request
+from urllib.parse import quote
 
 from stack import ROOT, request
 
 SERVICES = ("ingress", "agent", "linq-sender", "apns-pusher", "token-registry")
 # Built here; all others come from a registry, unless the engine has them.
 OURS = (*SERVICES, "simulator")
+TOOLS = ("isthmus-parked",)
 
 
 def docker(*arguments, status=0, timeout=600):
@@ -63,7 +67,7 @@ class Composition:
 
     def build(self):
         """One after the other: they share one compilation, and a builder that makes them at once needs more memory."""
-        for name in OURS:
+        for name in (*OURS, *TOOLS):
             docker("build", "--target", name, "--tag", f"isthmus/{name}:latest", "--file", "infra/docker/Dockerfile",
                    ".", timeout=3600)
 
@@ -88,6 +92,11 @@ class Composition:
     def run(self, service, *command, status=0):
         return self.compose("exec", "--no-TTY", service, *command, status=status)
 
+    def parked(self, *command, status=0):
+        """What isthmus-parked answers; a container of its own, gone afterwards."""
+        told = self.compose("run", "--rm", "--no-deps", "--no-TTY", "isthmus-parked", *command, "--json", status=status)
+        return json.loads(told)
+
     def address(self, container, network="metrics"):
         return container["NetworkSettings"]["Networks"][f"{self.project}_{network}"]["IPAddress"]
 
@@ -100,6 +109,24 @@ class Composition:
         return sorted(int(self.metric(one, "isthmus_stage_partitions")) for one in self.containers(service))
 
     # ---- the simulator
+
+    @staticmethod
+    def now():
+        """What the clocks of the containers say: nobody moves them."""
+        return time.time()
+
+    def page(self, handle):
+        """What an open page is told of somebody and of the queues, by the name of the event."""
+        told = {}
+        with urllib.request.urlopen(f"{self.simulator_url}/events?user=" + quote(handle), timeout=30) as events:
+            for line in events:
+                if line.startswith(b"event: "):
+                    name = line[7:].decode().strip()
+                elif line.startswith(b"data: ") and name not in told:
+                    told[name] = json.loads(line[6:])
+                    if {"state", "queues"} <= set(told) and told["queues"] is not None:
+                        return told
+        raise AssertionError(f"the page was told of {sorted(told)} only")
 
     @property
     def simulator_url(self):

@@ -8,6 +8,7 @@ import yaml
 from conftest import ROOT, SERVICES
 
 SERVERS = ("rabbitmq", "redis", "postgres", "prometheus", "grafana")
+EVERYTHING = ("--profile", "simulator", "--profile", "tools")
 TEXT = (ROOT / "docker-compose.yml").read_text()
 EXAMPLE = (ROOT / ".env.example").read_text()
 
@@ -25,14 +26,15 @@ def test_a_network_that_is_not_there_would_be_seen(compose, tmp_path):
     assert "nowhere" in compose(file=broken, status=1)
 
 
-def test_the_simulator_and_nothing_else_is_under_a_profile(compose):
+def test_the_simulator_and_the_tools_are_under_a_profile(compose):
     assert set(compose()["services"]) == {*SERVICES, *SERVERS}
     assert set(compose("--profile", "simulator")["services"]) == {*SERVICES, *SERVERS, "simulator"}
+    assert set(compose(*EVERYTHING)["services"]) == {*SERVICES, *SERVERS, "simulator", "isthmus-parked"}
 
 
 def test_only_what_is_called_from_outside_is_published_and_on_loopback(compose):
     published = {}
-    for name, service in compose("--profile", "simulator")["services"].items():
+    for name, service in compose(*EVERYTHING)["services"].items():
         for port in service.get("ports", []):
             assert port["host_ip"] == "127.0.0.1"
             published.setdefault(name, []).append(port["target"])
@@ -40,27 +42,27 @@ def test_only_what_is_called_from_outside_is_published_and_on_loopback(compose):
 
 
 def test_networks_are_the_arrows_of_the_design(compose):
-    told = compose("--profile", "simulator")
+    told = compose(*EVERYTHING)
     assert {name for name, network in told["networks"].items() if not network.get("internal")} == {"edge", "outside"}
     on = {name: set(service["networks"]) for name, service in told["services"].items()}
     members = {network: {name for name in on if network in on[name]} for network in told["networks"]}
     assert members == {
         "edge": {"ingress", "token-registry", "simulator"},
         "outside": {"agent", "linq-sender", "apns-pusher", "simulator"},
-        "broker": {*SERVICES, "rabbitmq"},
+        "broker": {*SERVICES, "rabbitmq", "isthmus-parked"},
         "cache": {"agent", "apns-pusher", "token-registry", "redis"},
         "database": {"agent", "token-registry", "postgres"},
-        "metrics": {*SERVICES, "rabbitmq", "prometheus", "grafana"},
+        "metrics": {*SERVICES, "rabbitmq", "prometheus", "grafana", "simulator"},
     }
 
 
 def test_every_container_is_confined(compose):
-    for name, service in compose("--profile", "simulator")["services"].items():
+    for name, service in compose(*EVERYTHING)["services"].items():
         limits = service["deploy"]["resources"]["limits"]
         assert limits["memory"] and limits["cpus"] and limits["pids"], name
         assert service["read_only"] is True and service["cap_drop"] == ["ALL"], name
         assert service["security_opt"] == ["no-new-privileges:true"], name
-        assert service["restart"] == "unless-stopped", name
+        assert service["restart"] == ("no" if name == "isthmus-parked" else "unless-stopped"), name
         assert "container_name" not in service and not service.get("privileged"), name
 
 
@@ -89,12 +91,16 @@ def test_every_setting_is_one_that_the_service_has(compose, settings, service):
 
 
 def test_secrets_are_files_and_there_is_no_default_password(compose, secrets):
-    told = compose("--profile", "simulator")
+    told = compose(*EVERYTHING)
     for name, service in told["services"].items():
         for variable, value in (service.get("environment") or {}).items():
             if re.search("PASS|SECRET|TOKEN|KEY|URL", variable) and value:
-                harmless = ("/run/secrets/", "http://ingress:", "http://token-registry:")
+                harmless = ("/run/secrets/", "http://ingress:", "http://token-registry:", "http://rabbitmq:15692")
                 assert value.startswith(harmless), f"{name}: {variable}={value}"
+    # None comes by way of a variable, which everybody sees who may look at a container.
+    handed = [name for name in re.findall(r"^  +([A-Z_]+): \$\{", TEXT, re.MULTILINE)
+              if re.search("PASSWORD|SECRET|TOKEN|_KEY$|KEYS", name)]
+    assert handed == []
     files = {secret["file"].rsplit("/", 1)[1] for secret in told["secrets"].values()}
     assert files <= {path.name for path in secrets.iterdir()}
     used = {secret["source"] for service in told["services"].values() for secret in service.get("secrets", [])}
@@ -102,20 +108,24 @@ def test_secrets_are_files_and_there_is_no_default_password(compose, secrets):
 
 
 def test_each_secret_goes_only_where_it_is_used(compose):
-    services = compose("--profile", "simulator")["services"]
+    services = compose(*EVERYTHING)["services"]
     for name, service in services.items():
-        for secret in service.get("secrets", []):
+        for secret in service.get("secrets", []) if name in SERVICES else []:
             for kind in ("amqp-url", "redis-url", "database-url"):
                 if secret["source"].startswith(kind):
                     assert secret["source"] == f"{kind}-{name}"
     holders = {kind: {name for name, service in services.items() if kind in str(service.get("secrets"))} for kind in (
-        "data-key", "linq-token", "apns-key.p8", "webhook-secret", "postgres-password-admin")}
+        "data-key", "linq-token", "apns-key.p8", "webhook-secret", "postgres-password-admin", "agent-model-key",
+        "agent-http-secret", "amqp-url-operator")}
     assert holders == {
         "data-key": {"agent", "apns-pusher", "token-registry"},
         "linq-token": {"linq-sender", "simulator"},
         "apns-key.p8": {"apns-pusher", "simulator"},
         "webhook-secret": {"ingress", "simulator"},
         "postgres-password-admin": {"postgres"},
+        "agent-model-key": {"agent"},
+        "agent-http-secret": {"agent"},
+        "amqp-url-operator": {"isthmus-parked"},
     }
 
 

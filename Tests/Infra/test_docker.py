@@ -6,6 +6,7 @@ from conftest import ROOT, SERVICES
 
 DOCKERFILE = (ROOT / "infra/docker/Dockerfile").read_text()
 IMAGES = (*SERVICES, "simulator")
+TOOLS = ("isthmus-parked",)
 
 
 def test_hadolint_has_nothing_to_say(program):
@@ -16,7 +17,7 @@ def test_hadolint_has_nothing_to_say(program):
 
 
 def stage(name):
-    return re.search(rf"FROM service AS {name}\n(.*?)(?=\nFROM |\n# Not deployed|\Z)", DOCKERFILE, re.DOTALL)[1]
+    return re.search(rf"FROM service AS {name}\n(.*?)(?=\n# [A-Z][^\n]*\nFROM |\nFROM |\Z)", DOCKERFILE, re.DOTALL)[1]
 
 
 def test_each_service_has_an_image_that_starts_and_checks_it_without_a_shell():
@@ -25,6 +26,18 @@ def test_each_service_has_an_image_that_starts_and_checks_it_without_a_shell():
         assert f'ENTRYPOINT ["/usr/local/bin/{name}"]' in told
         assert re.search(rf'HEALTHCHECK .*CMD \["/usr/local/bin/{name}", "--health"\]', told)
         assert re.findall("USER (.*)", told)[-1:] in ([], ["10001:10001"]), name
+
+
+def test_a_tool_s_image_is_the_tool():
+    for name in TOOLS:
+        assert f'ENTRYPOINT ["/usr/local/bin/{name}"]' in stage(name)
+
+
+def test_each_image_gets_what_was_built_for_it():
+    built = re.search("for product in (.*); do", DOCKERFILE)[1].split()
+    assert built == [*IMAGES, *TOOLS]
+    for name in built:
+        assert re.findall("COPY --from=build /out/(.*) /usr/local/bin/", stage(name)) == [name]
 
 
 def test_packages_are_listed_in_their_place():

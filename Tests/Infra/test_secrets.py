@@ -24,6 +24,11 @@ def test_secrets_are_random_and_nobody_else_may_enter(secrets):
     assert all(re.fullmatch("[0-9a-f]{64}", password) for password in passwords)
 
 
+def test_what_the_agent_signs_with_is_made_and_a_model_s_key_is_not(secrets):
+    assert re.fullmatch("whsec_[A-Za-z0-9+/]{43}=", (secrets / "agent-http-secret").read_text())
+    assert (secrets / "agent-model-key").read_text() == ""
+
+
 def test_the_broker_s_users_have_the_passwords_of_their_addresses(secrets):
     users = json.loads((secrets / "rabbitmq-users.json").read_text())["users"]
     permissions = json.loads((ROOT / "infra/rabbitmq/permissions.json").read_text())["permissions"]
