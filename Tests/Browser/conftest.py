@@ -13,7 +13,10 @@ from stack import ROOT, running_stack  # noqa: E402
 
 SCREENSHOTS = ROOT / ".test" / "browser-screenshots"
 
-expect.set_options(timeout=15_000)
+# A guard against hanging, in milliseconds: a busy machine takes its time.
+LIMIT = 60_000
+
+expect.set_options(timeout=LIMIT)
 
 
 @pytest.fixture(scope="session")
@@ -49,6 +52,7 @@ class Tab:
 
     def __init__(self, browser, url, handle, **context):
         self.context = browser.new_context(**{"viewport": {"width": 1280, "height": 860}, **context})
+        self.context.set_default_timeout(LIMIT)
         self.page = self.context.new_page()
         self.address = f"{url}/?user={handle.replace('+', '%2B')}"
         self.handle = handle

@@ -100,7 +100,8 @@ def test_a_photo_and_a_reaction_are_shown(logged):
     page.get_by_role("menuitem", name="Salad").click()
     logged.text("my lunch")
     expect(page.locator(".message.inbound .picture")).to_have_attribute("src", "/photo-salad.svg")
-    assert page.locator(".message.inbound .picture").evaluate("image => image.naturalWidth") > 0
+    picture = page.locator(".message.inbound .picture")
+    eventually("it is loaded", lambda: picture.evaluate("image => image.complete && image.naturalWidth > 0"))
     expect(logged.answers).to_have_count(2)
     logged.answers.last.locator(".bubble").click()
     page.get_by_role("menuitemcheckbox", name="Love").click()

@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 def test_a_card_that_nothing_reaches_for_an_hour_looks_stale(logged):
     logged.do("online")
+    expect(logged.page.locator("#phone-state")).to_contain_text("offline")
     logged.do("hour")
     expect(logged.island).to_have_class(re.compile("is-stale"))
     expect(logged.island).to_have_attribute("aria-label", re.compile("not up to date"))

@@ -1,6 +1,6 @@
 // What a person does with the phone, beside writing.
 import { post, pressPhone } from "./commands.js";
-import { byID, make, sync, write } from "./dom.js";
+import { byID, enable, make, sync, write } from "./dom.js";
 import { kinds, kindOf } from "./kinds.js";
 import { session } from "./session.js";
 import { current, phoneOf } from "./store.js";
@@ -88,8 +88,11 @@ async function startAnother(phone) {
 const shownPhone = () => phoneOf(current(), session.get("phone"));
 
 export function setUpActions(send) {
-  byID("phone-buttons").append(...BUTTONS.map((button) =>
-    make("button", { type: "button", "data-do": button.id, onclick: () => button.press(shownPhone(), current()) })));
+  byID("phone-buttons").append(...BUTTONS.map((button) => {
+    const press = () => button.press(shownPhone(), current());
+    // Until the first state nobody knows which phone there is.
+    return make("button", { type: "button", "data-do": button.id, disabled: true, onclick: press });
+  }));
   byID("samples").addEventListener("click", (event) => {
     const text = event.target.closest("button")?.textContent;
     if (text) send(text);
@@ -102,15 +105,14 @@ export function setUpActions(send) {
   byID("who").addEventListener("submit", (event) => {
     event.preventDefault();
     session.become(byID("handle").value.trim());
-    location.reload();
   });
   byID("handle").value = session.handle;
+  byID("agent-name").disabled = false;
+  enable(byID("who"));
 }
 
 async function chooseAgent(agent) {
-  if (!(await post("agent", { agent }))) return;
-  session.become(PEOPLE[agent]);
-  location.reload();
+  if (await post("agent", { agent })) session.become(PEOPLE[agent]);
 }
 
 let agentShown = null;

@@ -1,6 +1,6 @@
 // Where one writes. What is half written survives a reload.
 import { post } from "./commands.js";
-import { byID, make } from "./dom.js";
+import { byID, enable, make } from "./dom.js";
 import { icon } from "./icons.js";
 import { openMenu } from "./menu.js";
 import { session } from "./session.js";
@@ -30,6 +30,7 @@ export function setUpComposer() {
   });
   byID("add-photo").addEventListener("click", choosePhoto);
   showReady();
+  enable(byID("compose"));
 }
 
 async function send() {

@@ -28,6 +28,11 @@ export function makeSVG(tag, values = {}, ...children) {
 
 export const byID = (id) => document.getElementById(id);
 
+/** What can be pressed or filled in stands in the page as disabled, until somebody listens to it. */
+export function enable(form) {
+  for (const control of form.elements) control.disabled = false;
+}
+
 /** Sets a text only if it is another one, so that screen readers and animations are left in peace. */
 export function write(element, text) {
   if (element.textContent !== text) element.textContent = text;

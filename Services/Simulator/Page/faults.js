@@ -42,7 +42,7 @@ let lastDone = "";
 
 export function setUpFaults() {
   const element = (button) => {
-    const values = { type: "button", class: "fault", "data-do": button.id, text: button.words };
+    const values = { type: "button", class: "fault", "data-do": button.id, text: button.words, disabled: true };
     return make("button", { ...values, onclick: () => press(button) });
   };
   byID("fault-buttons").append(...BUTTONS.map(element));

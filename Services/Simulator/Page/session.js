@@ -27,12 +27,13 @@ export const session = {
     for (const listener of listeners) listener(name, value);
   },
   onChange: (listener) => listeners.add(listener),
+  /** Loads the page of somebody else. */
   become(handle) {
     localStorage.setItem(KEY, handle);
     this.set("handle", handle);
     const address = new URL(location.href);
     address.searchParams.set("user", handle);
-    history.replaceState(null, "", address);
+    location.replace(address);
   },
 };
 

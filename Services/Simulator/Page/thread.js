@@ -23,6 +23,8 @@ let total = 0;
 let from = 0;
 let to = 0;
 let isFetching = false;
+/** What is there when the page opens is no news; all that comes later is, also the first message of a thread. */
+let hasOpened = false;
 /** Whether the end is looked at: then it stays in sight, whatever comes. */
 let isPinned = true;
 /** While it scrolls by itself, nobody is reading elsewhere. */
@@ -69,7 +71,8 @@ export function showThread(newChat, count) {
   merge(chat?.messages ?? [], count);
   if (isPinned || to > known.length) showEnd();
   render();
-  const news = wasEmpty ? [] : known.filter((message) => !before.has(message.id));
+  const news = hasOpened ? known.filter((message) => !before.has(message.id)) : [];
+  hasOpened = true;
   for (const row of byID("bubbles").children) {
     if (news.some((message) => message.id === row.dataset.id)) row.classList.add("is-new");
   }
