@@ -1,6 +1,8 @@
 """What breaks is seen, and nothing is lost."""
 
 import subprocess
+import os
+import signal
 
 from playwright.sync_api import expect
 
@@ -83,6 +85,7 @@ def test_the_pusher_is_killed_and_comes_back(stack, logged):
     logged.text("apple 80 cal")
     expect(logged.answers).to_have_count(2)
     eventually("the newest state is shown", lambda: calories(logged) == "680")
+    expect(logged.page.locator("#tally")).to_contain_text("2 texts, all answered: " + NOTHING_LOST)
     was_killed(stack, "apns-pusher")
 
 
@@ -120,3 +123,19 @@ def answers(url):
         return request("GET", f"{url}/readyz").status == 200
     except OSError:
         return False
+def test_the_depths_of_the_queues_are_live_and_what_was_superseded_is_grey(stack, logged):
+    page = logged.page
+    depth = page.locator("#queues [data-stage=islands] b")
+    expect(depth).to_have_text("0")
+    pusher = int((stack.folder / "pids" / "apns-pusher").read_text().split()[0])
+    os.killpg(pusher, signal.SIGSTOP)
+    try:
+        for number in range(3):
+            logged.text("apple 20 cal")
+            expect(logged.answers).to_have_count(number + 2)
+        expect(depth).to_have_text("3")
+    finally:
+        os.killpg(pusher, signal.SIGCONT)
+    expect(depth).to_have_text("0")
+    eventually("the newest state is shown", lambda: calories(logged) == "660")
+    expect(page.locator(".hop", has_text="Superseded").first).to_have_attribute("data-tone", "idle")

@@ -37,6 +37,23 @@ def test_a_reload_changes_nothing(logged):
     assert logged.share() == 0.3
 
 
+def test_one_can_be_somebody_else_and_come_back(logged):
+    page = logged.page
+    switch(page, "+12025550143")
+    expect(page.locator("#thread-note")).to_contain_text("No messages yet")
+    page.get_by_role("button", name="how am I doing?").click()
+    expect(logged.answers).to_have_count(1)
+    switch(page, logged.handle)
+    expect(page.locator(".message.inbound .words")).to_have_text("chicken bowl, 600 cal")
+
+
+def switch(page, handle):
+    page.get_by_label("You are").fill(handle)
+    with page.expect_navigation():
+        page.get_by_role("button", name="Switch", exact=True).click()
+    expect(page.get_by_label("You are")).to_have_value(handle)
+
+
 def test_a_thousand_messages_do_not_fill_the_page(stack, tab):
     one = tab()
 

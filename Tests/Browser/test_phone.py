@@ -56,6 +56,33 @@ def test_a_card_that_was_swiped_away_stays_away_for_the_session(logged):
     expect(logged.island).to_have_attribute("data-form", "idle")
 
 
+def test_a_card_is_drawn_to_the_left_to_swipe_it_away(logged):
+    page = logged.page
+    page.get_by_role("button", name="Lock Screen").click()
+    card = page.locator("#lock-list .card")
+    name = card.locator(".card-name")
+    draw(page, name, 30)
+    expect(card).to_have_count(1)
+    draw(page, name, 200)
+    expect(card).to_have_count(0)
+
+
+def draw(page, place, distance):
+    """Draws it to the left by so many pixels, and lets go."""
+    box = place.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - distance, y, steps=5)
+    page.mouse.up()
+
+
+def test_a_button_swipes_the_card_away(logged):
+    logged.do("dismiss")
+    expect(logged.island).to_have_attribute("data-form", "idle")
+    expect(logged.page.locator("[data-do=dismiss]")).to_be_disabled()
+
+
 def test_a_phone_that_was_offline_shows_the_newest_state_when_it_is_back(logged):
     logged.do("online")
     expect(logged.page.locator("#status-icons")).to_have_attribute("aria-label", re.compile("Airplane"))

@@ -52,19 +52,23 @@ function update(row, card) {
 function draggable(row, onAway) {
   let start = null;
   row.addEventListener("pointerdown", (event) => {
-    if (!event.target.closest("button")) start = event.clientX;
+    if (event.target.closest("button")) return;
+    start = event.clientX;
+    // It is drawn on outside of the screen, too.
+    row.setPointerCapture(event.pointerId);
   });
   row.addEventListener("pointermove", (event) => {
     if (start === null) return;
     row.style.transform = `translateX(${Math.min(0, event.clientX - start)}px)`;
   });
-  const end = (event) => {
-    if (start === null) return;
-    const isAway = start - event.clientX > row.offsetWidth * 0.35;
+  const letGo = () => {
     start = null;
     row.style.transform = "";
-    if (isAway) onAway();
   };
-  row.addEventListener("pointerup", end);
-  row.addEventListener("pointerleave", end);
+  row.addEventListener("pointerup", (event) => {
+    const isAway = start !== null && start - event.clientX > row.offsetWidth * 0.35;
+    letGo();
+    if (isAway) onAway();
+  });
+  row.addEventListener("pointercancel", letGo);
 }
