@@ -41,6 +41,8 @@ def test_linq_answers_429(logged):
     expect(refused).to_have_count(2)
     expect(refused.first).to_have_attribute("data-tone", "bad")
     expect(logged.answers).to_have_count(2)
+    taken = logged.hops("apple 80 cal").filter(has_text="Linq accepts the reply")
+    expect(taken).to_have_attribute("data-tone", "good")
     expect(logged.page.locator("#tally")).to_contain_text("2 texts, all answered: " + NOTHING_LOST)
     # Its push must not be the one that meets the next test's fault.
     eventually("the newest state is shown", lambda: calories(logged) == "680")
