@@ -47,7 +47,7 @@ struct Fixtures {
             try endpoint, name: "tests/1/consume", options: options, log: log, metrics: metrics)
         consumer.start()
         return try await closing(consumer.close) {
-            try await consumer.waitUntilReady(within: .seconds(20))
+            try await consumer.waitUntilReady(within: .seconds(30))
             return try await body(consumer)
         }
     }

@@ -21,7 +21,7 @@ import Testing
                         let body = Array("question \(number)".utf8)
                         let answer = try await requester.request(
                             AMQPMessage(id: "\(number)", body: body), exchange: Topology.registryExchange,
-                            routingKey: Topology.lookupRoutingKey, within: .seconds(5))
+                            routingKey: Topology.lookupRoutingKey, within: .seconds(30))
                         #expect(answer.body == body.reversed())
                     }
                 }
@@ -35,7 +35,7 @@ import Testing
             await #expect(throws: PublishError.unroutable) {
                 try await requester.request(
                     AMQPMessage(id: "lost", body: []), exchange: Topology.registryExchange, routingKey: "nobody",
-                    within: .seconds(5))
+                    within: .seconds(30))
             }
         }
     }
@@ -70,7 +70,7 @@ extension Fixtures {
             try endpoint, name: "tests/1/request", options: options, log: log, metrics: metrics)
         requester.start()
         try await closing(requester.close) {
-            try await requester.waitUntilReady(within: .seconds(20))
+            try await requester.waitUntilReady(within: .seconds(30))
             try await withPublisher { publisher in
                 try await withConsumer { consumer in
                     _ = consumer.consume(queue: Topology.lookupQueue, prefetch: 64) { delivery in

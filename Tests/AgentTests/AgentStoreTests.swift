@@ -61,7 +61,7 @@ import Testing
             at: Timestamp(millisecondsSince1970: 1000))
     }
 
-    @Test(.timeLimit(.minutes(2))) func `state and output are stored together, and a copy finds the output`()
+    @Test(.timeLimit(.minutes(3))) func `state and output are stored together, and a copy finds the output`()
         async throws
     {
         try await onBoth { store, _ in
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(2))) func `the same text under another event id is seen`() async throws {
+    @Test(.timeLimit(.minutes(3))) func `the same text under another event id is seen`() async throws {
         try await onBoth { store, _ in
             _ = try await store.commit(commit(["linq/1", "message/m1"]))
             #expect(try await store.load(handle: "+15550000001", eventKeys: ["linq/2", "message/m1"]).isSeen)
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(2))) func `a state that has changed meanwhile is not overwritten`() async throws {
+    @Test(.timeLimit(.minutes(3))) func `a state that has changed meanwhile is not overwritten`() async throws {
         try await onBoth { store, _ in
             _ = try await store.commit(commit(["linq/1"], model: "one"))
             #expect(try await store.commit(commit(["linq/2"], version: 1, model: "two")) == .committed)
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(2))) func `of two that commit one event at once, one wins`() async throws {
+    @Test(.timeLimit(.minutes(3))) func `of two that commit one event at once, one wins`() async throws {
         try await onBoth { store, _ in
             let results = try await withThrowingTaskGroup(of: AgentStore.CommitResult.self) { group in
                 for _ in 0..<20 { group.addTask { try await store.commit(commit(["linq/same"])) } }
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(2))) func `many users commit side by side`() async throws {
+    @Test(.timeLimit(.minutes(3))) func `many users commit side by side`() async throws {
         try await onBoth { store, _ in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for user in 0..<300 {
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(2))) func `sessions that are due are found in the partitions asked for`() async throws {
+    @Test(.timeLimit(.minutes(3))) func `sessions that are due are found in the partitions asked for`() async throws {
         try await onBoth { store, _ in
             _ = try await store.commit(commit(["e/1"], handle: "+15550000001", due: 500))
             _ = try await store.commit(commit(["e/2"], handle: "+15550000002", due: 5000))
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(2))) func `a state that is gone is gone, and one that made way is kept`() async throws {
+    @Test(.timeLimit(.minutes(3))) func `a state that is gone is gone, and one that made way is kept`() async throws {
         try await onBoth { store, database in
             func replaced() async throws -> Int64 {
                 try await database.read { try $0.run("SELECT COUNT(*) AS n FROM replaced_state")[0].integer("n") }
@@ -171,7 +171,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(2))) func `old events are forgotten, newer ones are not`() async throws {
+    @Test(.timeLimit(.minutes(3))) func `old events are forgotten, newer ones are not`() async throws {
         try await onBoth { store, _ in
             _ = try await store.commit(commit(["linq/1"]))
             #expect(try await store.prune(before: Timestamp(millisecondsSince1970: 1000)) == 0)
@@ -181,7 +181,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(2))) func `neither a handle nor a model is readable in the database's files`()
+    @Test(.timeLimit(.minutes(3))) func `neither a handle nor a model is readable in the database's files`()
         async throws
     {
         let log = Log(service: "test", level: .error)
@@ -202,7 +202,7 @@ import Testing
 }
 
 @Suite struct `Requests in batches` {
-    @Test(.timeLimit(.minutes(1))) func `requests are answered in their places, many at a time`() async throws {
+    @Test(.timeLimit(.minutes(3))) func `requests are answered in their places, many at a time`() async throws {
         let batches = Locked<[Int]>([])
         let batcher = Batcher<Int, Int>(limit: 50) { requests in
             batches.withLock { $0.append(requests.count) }
@@ -218,7 +218,7 @@ import Testing
         #expect(sizes.allSatisfy { (1...50).contains($0) })
     }
 
-    @Test(.timeLimit(.minutes(1))) func `what the work throws, every request of the batch gets`() async throws {
+    @Test(.timeLimit(.minutes(3))) func `what the work throws, every request of the batch gets`() async throws {
         struct Broken: Error {}
         let batcher = Batcher<Int, Int> { requests in
             if requests.contains(13) { throw Broken() }

@@ -68,7 +68,7 @@ import Testing
         func end() { for task in tasks.withLock({ $0 }) { task.cancel() } }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `what ends the process is parked, and takes nobody along`() async throws {
+    @Test(.timeLimit(.minutes(3))) func `what ends the process is parked, and takes nobody along`() async throws {
         try await onBoth { store in
             var left: Set = ["a", "poison", "b", "c"]
             var lives: [Life] = []
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `an attempt that comes to an end is forgotten, however it ended`() async throws
+    @Test(.timeLimit(.minutes(3))) func `an attempt that comes to an end is forgotten, however it ended`() async throws
     {
         try await onBoth { store in
             let attempts = Attempts(store, clock: .system)

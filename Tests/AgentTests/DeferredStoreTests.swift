@@ -8,7 +8,7 @@ import Testing
 
 @testable import Agent
 
-@Suite(.timeLimit(.minutes(2))) struct `Deferred lanes` {
+@Suite(.timeLimit(.minutes(3))) struct `Deferred lanes` {
     private let hashKey = HMACKey(Array("a key for tests only".utf8))
     private let user = "+15550000001"
 

@@ -65,7 +65,7 @@ final class Gate: Sendable {
         do {
             let answer = try await http.send(
                 HTTPClientRequest(request.method, registry.url + request.target, headers: headers, body: request.body),
-                within: .seconds(5))
+                within: .seconds(30))
             return HTTPResponse(
                 status: answer.status, headers: answer.headers.filter { $0.name.lowercased() == "retry-after" },
                 body: answer.body)

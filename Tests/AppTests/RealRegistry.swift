@@ -107,7 +107,7 @@ final class RealRegistry: Sendable {
     private func get(_ target: String) async throws -> HTTPClientResponse {
         try await http.send(
             HTTPClientRequest("GET", url + target, headers: [("Authorization", "Bearer \(Self.backendKey)")]),
-            within: .seconds(5))
+            within: .seconds(30))
     }
 
     struct View: Decodable, Equatable {

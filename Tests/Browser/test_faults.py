@@ -125,6 +125,8 @@ def answers(url):
         return request("GET", f"{url}/readyz").status == 200
     except OSError:
         return False
+
+
 def test_the_depths_of_the_queues_are_live_and_what_was_superseded_is_grey(stack, logged):
     page = logged.page
     depth = page.locator("#queues [data-stage=islands] b")

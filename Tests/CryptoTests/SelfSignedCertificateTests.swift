@@ -47,6 +47,6 @@ import Testing
     private func run(_ arguments: [String], in directory: String) async throws -> Int32 {
         let process = try LocalProcess.start(
             "/usr/bin/openssl", arguments, environment: [:], logFile: "\(directory)/verify.log")
-        return try await process.waitForExit(within: .seconds(20))
+        return try await process.waitForExit(within: .seconds(30))
     }
 }

@@ -22,6 +22,6 @@ enum SmallDisk {
     private static func run(_ program: String, _ arguments: [String], _ folder: String) async throws -> Bool {
         try await LocalProcess.start(
             program, arguments, environment: ["PATH": "/usr/bin:/bin:/usr/sbin:/sbin"], logFile: "\(folder)/log"
-        ).waitForExit(within: .seconds(10)) == 0
+        ).waitForExit(within: .seconds(30)) == 0
     }
 }

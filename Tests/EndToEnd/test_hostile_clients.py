@@ -60,7 +60,7 @@ def test_slow_loris_is_cut_off_without_memory(stack, handle, service):
             rest = "X-Slow: y" if number % 2 else "Content-Length: 100000\r\n\r\n{"
             connection.sendall((head + rest).encode())
         text_is_answered(stack, handle)
-        eventually("all are cut off", lambda: all(is_cut_off(connection) for connection in connections), seconds=60)
+        eventually("all are cut off", lambda: all(is_cut_off(connection) for connection in connections))
     finally:
         for connection in connections:
             connection.close()

@@ -14,7 +14,7 @@ SERVICES = ("ingress", "agent", "linq-sender", "apns-pusher", "token-registry")
 
 @pytest.mark.parametrize("service", SERVICES)
 def test_help_lists_every_setting_with_its_default(stack, service):
-    told = subprocess.run([stack.program(service), "--help"], env={}, capture_output=True, text=True, timeout=20)
+    told = subprocess.run([stack.program(service), "--help"], env={}, capture_output=True, text=True, timeout=60)
     assert told.returncode == 0
     names = re.findall(r"^  ([A-Z][A-Z0-9_]+) ", told.stdout, re.MULTILINE)
     assert {"AMQP_URL", "AMQP_CA_FILE", "PARTITIONS", "METRICS_LISTEN", "LOG_LEVEL"} <= set(names)
@@ -24,7 +24,7 @@ def test_help_lists_every_setting_with_its_default(stack, service):
 @pytest.mark.parametrize("service", SERVICES)
 def test_missing_settings_stop_the_start_and_are_all_named(stack, service):
     started = subprocess.run(
-        [stack.program(service)], env={"PARTITIONS": "many"}, capture_output=True, text=True, timeout=20)
+        [stack.program(service)], env={"PARTITIONS": "many"}, capture_output=True, text=True, timeout=60)
     assert started.returncode == 1
     for name in ("AMQP_URL", "PARTITIONS"):
         assert name in started.stderr
@@ -56,7 +56,7 @@ def health(stack, service, **changed):
     """The status and the words of SERVICE --health, which is what its container is checked by."""
     told = subprocess.run(
         [stack.program(service), "--health"], env={**stack.settings(service), **changed}, capture_output=True, text=True,
-        timeout=20)
+        timeout=60)
     return told.returncode, told.stdout
 
 

@@ -19,14 +19,14 @@ def test_a_poison_text_is_parked_and_replayed_once_the_agent_is_mended(stack, ha
         event_id = stack.text(handle, "poison, 600 cal")["eventID"]
         stack.text(handle, "a later one")
         # The text behind it is not held up for long.
-        eventually("the later text is answered", lambda: replies(stack, handle) == ["heard a later one"], seconds=40)
+        eventually("the later text is answered", lambda: replies(stack, handle) == ["heard a later one"])
         found = eventually("it is parked", parked)[0]
         assert "422" in found["reason"] and found["service"] == "agent"
         shown = stack.parked("show", "--id", event_id)[1]["messages"][0]
         assert shown["body"]["data"]["handle"] == "(phone number)" and handle not in json.dumps(shown)
         # Replayed too early, it is parked again.
         assert stack.parked("replay", "--id", event_id)[0] == 0
-        eventually("it is parked again", parked, seconds=40)
+        eventually("it is parked again", parked)
     stack.restart("agent", AGENT="coach")
     assert stack.parked("replay", "--id", event_id)[0] == 0
     eventually("it is answered", lambda: len(replies(stack, handle)) == 2)

@@ -55,7 +55,7 @@ def freeze(stack, name, seconds):
 def redis(stack, *words):
     """Sends Redis a command; returns the first line of its answer."""
     url = urlsplit(stack.setting("agent", "REDIS_URL"))
-    with socket.create_connection((url.hostname, url.port), timeout=10) as connection:
+    with socket.create_connection((url.hostname, url.port), timeout=30) as connection:
         connection.sendall(f"AUTH {url.password}\r\n{' '.join(words)}\r\n".encode())
         answers = connection.makefile("rb")
         assert answers.readline() == b"+OK\r\n"

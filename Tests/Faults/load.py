@@ -50,7 +50,7 @@ class Load:
             "users": len(self.people), "texts": self.texts, "rate": self.rate, "concurrency": self.at_once,
             "firstUser": self.first, "text": f"snack {{n}}, {CALORIES} cal"})
         assert started.status == 202, started.body
-        eventually("texts flow", lambda: self.progress()["taken"] > self.texts / 20, seconds=60)
+        eventually("texts flow", lambda: self.progress()["taken"] > self.texts / 20)
         return self
 
     def __exit__(self, kind, *_):
@@ -205,8 +205,8 @@ class Copies(Load):
                 self.taken += 1
             # With delays, the rounds run into each other.
             if not self.delay:
-                eventually("all copies were taken", self.all_taken, seconds=60)
-        eventually("all copies were taken", self.all_taken, seconds=60)
+                eventually("all copies were taken", self.all_taken)
+        eventually("all copies were taken", self.all_taken)
 
     def all_taken(self):
         return self.counts()["webhooks"]["onTheirWay"] == 0

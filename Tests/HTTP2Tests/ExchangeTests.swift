@@ -5,7 +5,7 @@ import Runtime
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ExchangeTests {
+@Suite(.timeLimit(.minutes(3))) struct ExchangeTests {
     @Test func `a request arrives whole, and so does its response`() async throws {
         let got = Locked<HTTP2ServerRequest?>(nil)
         try await TestServer.with { request, responder in
@@ -15,7 +15,7 @@ import Testing
             let client = try test.client()
             var request = post("/3/device/abc?x=1", Array("hello".utf8))
             request.headers += [("authorization", "bearer t"), ("apns-id", "a1"), ("x", "1"), ("x", "2")]
-            let response = try await client.send(request, within: .seconds(5))
+            let response = try await client.send(request, within: .seconds(30))
             #expect(response.status == 410)
             #expect(response.header("apns-id") == "a1")
             #expect(response.headers.map(\.name) == ["apns-id", "x"])
@@ -35,7 +35,7 @@ import Testing
         try await TestServer.with { request, responder in
             responder.respond(status: request.body.isEmpty ? 204 : 400)
         } _: { test in
-            let response = try await test.client().send(HTTP2Request(method: "GET", path: "/"), within: .seconds(5))
+            let response = try await test.client().send(HTTP2Request(method: "GET", path: "/"), within: .seconds(30))
             #expect(response.status == 204)
             #expect(response.body == [])
         }
@@ -90,7 +90,7 @@ import Testing
             let client = try test.client { $0.maxResponseBody = 10_000 }
             for path in ["/body", "/header"] {
                 let error = await #expect(throws: HTTP2Error.self) {
-                    try await client.send(post(path), within: .seconds(5))
+                    try await client.send(post(path), within: .seconds(30))
                 }
                 #expect(error?.outcome == .unknown)
                 #expect(
@@ -108,11 +108,11 @@ import Testing
             let client = try test.client()
             #expect(
                 await outcome {
-                    try await client.send(post("/", Array(repeating: 1, count: 1001)), within: .seconds(5))
+                    try await client.send(post("/", Array(repeating: 1, count: 1001)), within: .seconds(30))
                 } == "unknown")
             #expect(
                 await outcome {
-                    try await client.send(post("/", Array(repeating: 1, count: 1000)), within: .seconds(5))
+                    try await client.send(post("/", Array(repeating: 1, count: 1000)), within: .seconds(30))
                 } == "200")
         }
     }
@@ -127,10 +127,10 @@ import Testing
             for (name, value) in [("x", "a\r\nb: c"), ("a b", "1"), (":path", "/"), ("", "1"), ("x", "a\0")] {
                 var request = post("/")
                 request.headers.append((name, value))
-                #expect(await outcome { try await client.send(request, within: .seconds(5)) } == "not processed")
+                #expect(await outcome { try await client.send(request, within: .seconds(30)) } == "not processed")
             }
-            #expect(await outcome { try await client.send(post("/a b"), within: .seconds(5)) } == "not processed")
-            #expect(await outcome { try await client.send(post("/"), within: .seconds(5)) } == "200")
+            #expect(await outcome { try await client.send(post("/a b"), within: .seconds(30)) } == "not processed")
+            #expect(await outcome { try await client.send(post("/"), within: .seconds(30)) } == "200")
             #expect(count.withLock { $0 } == 1)
         }
     }
@@ -143,9 +143,9 @@ import Testing
         } _: { test in
             let client = try test.client { $0.connections = 3 }
             client.connect()
-            for _ in 0..<300 { _ = try await client.send(post("/"), within: .seconds(5)) }
+            for _ in 0..<300 { _ = try await client.send(post("/"), within: .seconds(30)) }
             try await eventually("all connections were used") {
-                _ = try await client.send(post("/"), within: .seconds(5))
+                _ = try await client.send(post("/"), within: .seconds(30))
                 return used.withLock { $0.count } == 3
             }
         }
@@ -158,7 +158,7 @@ import Testing
         } _: { test in
             let client = try makeClient(port: test.server.port, caFile: test.caFile, metrics: metrics)
             for path in ["/", "/", "/reset"] {
-                _ = await outcome { try await client.send(post(path), within: .seconds(5)) }
+                _ = await outcome { try await client.send(post(path), within: .seconds(30)) }
             }
             #expect(metrics.render().contains(#"isthmus_http2_connections{client="test"} 1.0"#))
             await client.close()

@@ -4,13 +4,13 @@ import Runtime
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct FailureTests {
+@Suite(.timeLimit(.minutes(3))) struct FailureTests {
     @Test func `GOAWAY ends the streams above its last as not processed, the others are answered`() async throws {
         let held = Held()
         try await TestServer.with(handler: held.hold) { test in
             let client = try test.client()
             let tasks = (0..<3).map { number in
-                Task { try await client.send(post("/\(number)"), within: .seconds(10)) }
+                Task { try await client.send(post("/\(number)"), within: .seconds(30)) }
             }
             try await eventually("three requests are there") { held.count == 3 }
             let order = held.requests.map(\.path)
@@ -22,7 +22,7 @@ import Testing
                 #expect(error?.outcome == .notProcessed)
                 #expect(error?.reason.contains(#"{"reason":"Shutdown"}"#) == true)
             }
-            async let next = client.send(post("/next"), within: .seconds(10))
+            async let next = client.send(post("/next"), within: .seconds(30))
             try await eventually("the next request is there") { held.requests.last?.path == "/next" }
             #expect(held.requests.last?.connectionID == 2)
             held.answer()
@@ -39,7 +39,7 @@ import Testing
             let outcomes = await withTaskGroup(of: String.self) { group in
                 for number in 0..<2000 {
                     if number % 500 == 250 { test.server.goAway() }
-                    group.addTask { await outcome { try await client.send(post("/"), within: .seconds(10)) } }
+                    group.addTask { await outcome { try await client.send(post("/"), within: .seconds(30)) } }
                 }
                 return await group.reduce(into: Set<String>()) { $0.insert($1) }
             }
@@ -61,7 +61,7 @@ import Testing
         } _: { test in
             let client = try test.client()
             func result(_ path: String) async -> String {
-                await outcome { try await client.send(post(path), within: .seconds(5)) }
+                await outcome { try await client.send(post(path), within: .seconds(30)) }
             }
             #expect(await result("/refused") == "not processed")
             #expect(await result("/internal") == "unknown")
@@ -84,7 +84,7 @@ import Testing
             #expect(elapsed >= .milliseconds(200))
             #expect(elapsed < .seconds(10), "the deadline, and what a busy machine adds")
             for (_, responder) in held.takeAll() { responder.respond(status: 200) }
-            async let next = client.send(post("/next"), within: .seconds(5))
+            async let next = client.send(post("/next"), within: .seconds(30))
             try await eventually("the next request is there") { held.count == 1 }
             #expect(held.requests.first?.connectionID == 1, "a slow stream does not end the connection")
             held.answer()
@@ -98,12 +98,12 @@ import Testing
         let held = Held()
         try await TestServer.with(handler: held.hold) { test in
             let client = try test.client()
-            async let first = outcome { try await client.send(post("/"), within: .seconds(10)) }
+            async let first = outcome { try await client.send(post("/"), within: .seconds(30)) }
             try await eventually("the request is there") { held.count == 1 }
             test.server.dropConnections()
             #expect(await first == "unknown")
             _ = held.takeAll()
-            async let next = outcome { try await client.send(post("/"), within: .seconds(10)) }
+            async let next = outcome { try await client.send(post("/"), within: .seconds(30)) }
             try await eventually("the next request is there") { held.count == 1 }
             #expect(held.requests.first?.connectionID == 2)
             held.answer()
@@ -117,7 +117,7 @@ import Testing
             let port = try freePort()
             let client = try makeClient(port: port, caFile: certificate.caFile)
             let error = await #expect(throws: HTTP2Error.self) {
-                try await client.send(post("/"), within: .seconds(10))
+                try await client.send(post("/"), within: .seconds(30))
             }
             #expect(error?.outcome == .notProcessed)
             #expect(error?.reason.contains("refused") == true)
@@ -127,7 +127,7 @@ import Testing
                 keyFile: certificate.keyFile, log: silent
             ) { _, responder in responder.respond(status: 200) }
             try await eventually("the server is found") {
-                await outcome { try await client.send(post("/"), within: .seconds(5)) } == "200"
+                await outcome { try await client.send(post("/"), within: .seconds(30)) } == "200"
             }
             await client.close()
             await server.close()
@@ -136,13 +136,13 @@ import Testing
 
     @Test func `a host without an address and a server that says nothing are not processed`() async throws {
         let nowhere = try makeClient(host: "no-such-host.invalid", port: 443, caFile: nil)
-        #expect(await outcome { try await nowhere.send(post("/"), within: .seconds(20)) } == "not processed")
+        #expect(await outcome { try await nowhere.send(post("/"), within: .seconds(30)) } == "not processed")
         await nowhere.close()
 
         let mute = try MuteListener()
         let client = try makeClient(port: mute.port, caFile: nil) { $0.connectTimeout = .milliseconds(150) }
         let start = ContinuousClock.now
-        #expect(await outcome { try await client.send(post("/"), within: .seconds(20)) } == "not processed")
+        #expect(await outcome { try await client.send(post("/"), within: .seconds(30)) } == "not processed")
         #expect(ContinuousClock.now - start < .seconds(10))
         let short = await #expect(throws: HTTP2Error.self) {
             try await client.send(post("/"), within: .milliseconds(1))
@@ -155,12 +155,12 @@ import Testing
         let held = Held()
         try await TestServer.with(handler: held.hold) { test in
             let client = try test.client { $0.maxConcurrentStreams = 1 }
-            async let sent = outcome { try await client.send(post("/"), within: .seconds(10)) }
+            async let sent = outcome { try await client.send(post("/"), within: .seconds(30)) }
             try await eventually("the request is there") { held.count == 1 }
-            async let queued = outcome { try await client.send(post("/"), within: .seconds(10)) }
+            async let queued = outcome { try await client.send(post("/"), within: .seconds(30)) }
             async let closed: Void = client.close()
             #expect(await queued == "not processed")
-            #expect(await outcome { try await client.send(post("/"), within: .seconds(10)) } == "not processed")
+            #expect(await outcome { try await client.send(post("/"), within: .seconds(30)) } == "not processed")
             held.answer()
             #expect(await sent == "200")
             await closed

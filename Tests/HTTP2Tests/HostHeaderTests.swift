@@ -2,7 +2,7 @@ import HTTP2
 import Runtime
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct HostHeaderTests {
+@Suite(.timeLimit(.minutes(3))) struct HostHeaderTests {
     @Test func `our server takes the header host in place of the authority`() async throws {
         let got = Locked<HTTP2ServerRequest?>(nil)
         try await TestServer.with { request, responder in

@@ -12,7 +12,7 @@ enum Curl {
         let process = try LocalProcess.start(
             "/usr/bin/curl", ["-sS", "--max-time", "10", "--cacert", test.caFile] + arguments, environment: [:],
             logFile: log)
-        let status = try await process.waitForExit(within: .seconds(15))
+        let status = try await process.waitForExit(within: .seconds(30))
         return (status, try String(contentsOfFile: log, encoding: .utf8))
     }
 }
@@ -36,7 +36,9 @@ struct NGHTTPD {
             let server = NGHTTPD(port: port, caFile: files.caFile, process: process)
             let probe = try server.client()
             try await eventually("nghttpd answers") {
-                await outcome { try await probe.send(HTTP2Request(method: "GET", path: "/hello"), within: .seconds(5)) }
+                await outcome {
+                    try await probe.send(HTTP2Request(method: "GET", path: "/hello"), within: .seconds(30))
+                }
                     == "200"
             }
             await probe.close()
@@ -57,7 +59,7 @@ struct NGHTTPD {
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct InteropTests {
+@Suite(.timeLimit(.minutes(3))) struct InteropTests {
     @Test func `nghttpd answers thousands of our requests within its limit of streams`() async throws {
         try await NGHTTPD.with("-m", "20", "--echo-upload") { server in
             let client = try server.client()
@@ -91,7 +93,7 @@ struct NGHTTPD {
             let response = try await client.send(post("/hello", RandomBytes.make(2 << 20)), within: .seconds(30))
             #expect(response.status == 200)
             #expect(response.body == Array("hello".utf8))
-            #expect(await outcome { try await client.send(post("/nothing"), within: .seconds(5)) } == "404")
+            #expect(await outcome { try await client.send(post("/nothing"), within: .seconds(30)) } == "404")
             await client.close()
         }
     }
@@ -104,7 +106,7 @@ struct NGHTTPD {
                 $0.pingTimeout = .milliseconds(1500)
             }
             let get = HTTP2Request(method: "GET", path: "/hello")
-            #expect(await outcome { try await client.send(get, within: .seconds(5)) } == "200")
+            #expect(await outcome { try await client.send(get, within: .seconds(30)) } == "200")
             // Ten times the idle time: the answers to the PINGs keep the connection.
             try await Task.sleep(for: .milliseconds(500))
             #expect(client.isConnected)
@@ -113,7 +115,7 @@ struct NGHTTPD {
             try await eventually("the dead connection is noticed") { !client.isConnected }
             server.process.signal(SIGCONT)
             try await eventually("it works again") {
-                await outcome { try await client.send(get, within: .seconds(5)) } == "200"
+                await outcome { try await client.send(get, within: .seconds(30)) } == "200"
             }
             await client.close()
         }
@@ -123,7 +125,7 @@ struct NGHTTPD {
         try await NGHTTPD.with { server in
             let client = try server.client { $0.pingTimeout = .milliseconds(300) }
             let get = HTTP2Request(method: "GET", path: "/hello")
-            #expect(await outcome { try await client.send(get, within: .seconds(5)) } == "200")
+            #expect(await outcome { try await client.send(get, within: .seconds(30)) } == "200")
             try await server.freeze()
             #expect(await outcome { try await client.send(get, within: .milliseconds(100)) } == "unknown")
             try await eventually("the dead connection is noticed") { !client.isConnected }

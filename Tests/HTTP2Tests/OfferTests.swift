@@ -3,7 +3,7 @@ import HTTP2
 import Testing
 
 /// What a client offers by ALPN, and what our server says to that.
-@Suite(.timeLimit(.minutes(1))) struct OfferTests {
+@Suite(.timeLimit(.minutes(3))) struct OfferTests {
     @Test(arguments: [[], ["h2"], ["http/1.1", "h2"]])
     func `a client that offers HTTP/2, or nothing, is served`(_ alpn: [String]) async throws {
         try await TestServer.with { _, responder in

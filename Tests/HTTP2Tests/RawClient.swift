@@ -28,7 +28,7 @@ final class RawClient: FrameHandler {
 
     private static func run(port: UInt16, caFile: String, alpn: [String]) throws -> Int {
         let address = try SocketAddress.resolve("127.0.0.1", port: port, isNumeric: true).get()[0]
-        let descriptor = try Socket.startConnecting(to: address, userTimeout: .seconds(5))
+        let descriptor = try Socket.startConnecting(to: address, userTimeout: .seconds(30))
         let tls = try TLSStream(
             .client(caFile: caFile, alpn: alpn), connectedTo: "127.0.0.1", fileDescriptor: descriptor)
         let frames = try FrameConnection(isServer: false, fileDescriptor: descriptor, tls: tls)
@@ -37,7 +37,7 @@ final class RawClient: FrameHandler {
         var events = Int16(POLLOUT)
         func wait() {
             var polled = pollfd(fd: descriptor, events: events, revents: 0)
-            poll(&polled, 1, 5000)
+            poll(&polled, 1, 30_000)
         }
         wait()
         while case let step = try tls.handshake(), step != .moved(0) {
@@ -52,7 +52,7 @@ final class RawClient: FrameHandler {
             block.append(":path", "/3/device/00")
             block.append("host", "api.push.apple.com")
         }
-        let end = monotonicSeconds() + 5
+        let end = monotonicSeconds() + 30
         while client.status == nil, monotonicSeconds() < end {
             try frames.flush()
             events = frames.pollEvents

@@ -3,7 +3,7 @@ import Runtime
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct StreamLimitTests {
+@Suite(.timeLimit(.minutes(3))) struct StreamLimitTests {
     @Test func `no more streams are open than the server allows`() async throws {
         var settings = HTTP2Server.Settings()
         settings.maxConcurrentStreams = 5
@@ -74,7 +74,7 @@ import Testing
         }) { test in
             let client = try test.client { $0.isLast = { $0.status == 403 } }
             for expected in ["200", "403", "200", "200"] {
-                #expect(await outcome { try await client.send(post("/"), within: .seconds(20)) } == expected)
+                #expect(await outcome { try await client.send(post("/"), within: .seconds(30)) } == expected)
             }
             let connections = seen.withLock { $0 }
             #expect(connections[0] == connections[1] && connections[2] == connections[3])
@@ -91,7 +91,7 @@ import Testing
             }
             let results = Locked<[String]>([])
             @Sendable func send() {
-                client.send(post("/"), within: .seconds(20)) { result in
+                client.send(post("/"), within: .seconds(30)) { result in
                     let text =
                         switch result {
                         case .success(let response): "\(response.status)"
@@ -126,7 +126,7 @@ import Testing
     private func sendMany(_ count: Int, with client: HTTP2Client) async -> [String] {
         await withTaskGroup(of: String.self) { group in
             for number in 0..<count {
-                group.addTask { await outcome { try await client.send(post("/\(number)"), within: .seconds(20)) } }
+                group.addTask { await outcome { try await client.send(post("/\(number)"), within: .seconds(30)) } }
             }
             return await group.reduce(into: []) { $0.append($1) }
         }

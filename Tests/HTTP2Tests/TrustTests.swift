@@ -4,10 +4,10 @@ import Runtime
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct TrustTests {
+@Suite(.timeLimit(.minutes(3))) struct TrustTests {
     private func refusal(_ client: HTTP2Client) async -> HTTP2Error? {
         defer { client.connect() }
-        return await #expect(throws: HTTP2Error.self) { try await client.send(post("/"), within: .seconds(10)) }
+        return await #expect(throws: HTTP2Error.self) { try await client.send(post("/"), within: .seconds(30)) }
     }
 
     @Test func `a certificate of an authority that we do not know is refused`() async throws {
@@ -32,7 +32,7 @@ import Testing
             responder.respond(status: 200)
         } _: { test in
             let good = try makeClient(host: "localhost", port: test.server.port, caFile: test.caFile)
-            #expect(await outcome { try await good.send(post("/"), within: .seconds(5)) } == "200")
+            #expect(await outcome { try await good.send(post("/"), within: .seconds(30)) } == "200")
             await good.close()
         }
         try await TemporaryDirectory.with { directory in
@@ -80,7 +80,7 @@ import Testing
             var error: HTTP2Error?
             try await eventually("the server listens") {
                 do {
-                    _ = try await client.send(post("/"), within: .seconds(5))
+                    _ = try await client.send(post("/"), within: .seconds(30))
                     return true
                 } catch let thrown as HTTP2Error {
                     error = thrown
@@ -102,7 +102,7 @@ import Testing
         } _: { test in
             let status = try await Curl.run("--http1.1", "https://127.0.0.1:\(test.server.port)/", test: test).status
             #expect(status != 0)
-            #expect(await outcome { try await test.client().send(post("/"), within: .seconds(5)) } == "200")
+            #expect(await outcome { try await test.client().send(post("/"), within: .seconds(30)) } == "200")
         }
     }
 }

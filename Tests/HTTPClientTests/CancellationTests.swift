@@ -4,7 +4,7 @@ import Runtime
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct CancellationTests {
     @Test func `a cancelled task ends its request at once`() async throws {
         let ended = Locked(0)

@@ -38,7 +38,7 @@ func withServer<R>(
 
 /// The error that `send` throws.
 func failure(
-    _ client: HTTPClient, _ request: HTTPClientRequest, within limit: Duration = .seconds(10)
+    _ client: HTTPClient, _ request: HTTPClientRequest, within limit: Duration = .seconds(30)
 ) async throws -> HTTPClientError? {
     do {
         _ = try await client.send(request, within: limit)

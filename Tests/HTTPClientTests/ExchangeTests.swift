@@ -4,7 +4,7 @@ import Runtime
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct ExchangeTests {
     @Test(arguments: ["GET", "POST", "PUT", "PATCH", "DELETE"])
     func `a request arrives as it was made, and so does the answer`(_ method: String) async throws {
@@ -21,7 +21,7 @@ struct ExchangeTests {
                 let response = try await client.send(
                     HTTPClientRequest(
                         method, url + "/a%20b?c=d", headers: [("X-Ask", "é"), ("X-Void", "")], body: body),
-                    within: .seconds(10))
+                    within: .seconds(30))
                 #expect(response.status == 207)
                 #expect(response.body == body + [0, 255])
                 #expect(response.header("X-ONE") == "1")
@@ -42,7 +42,7 @@ struct ExchangeTests {
     @Test func `a HEAD request has no body in its answer`() async throws {
         try await withServer(handler: { $1.respond(.text(200, "12345")) }) { url in
             try await withClient { client in
-                let response = try await client.send(HTTPClientRequest("HEAD", url), within: .seconds(10))
+                let response = try await client.send(HTTPClientRequest("HEAD", url), within: .seconds(30))
                 #expect(response.status == 200)
                 #expect(response.body == [])
             }
@@ -53,7 +53,7 @@ struct ExchangeTests {
         let body = (0..<4 << 20).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         try await withServer(handler: { $1.respond(HTTPResponse(status: 200, body: $0.body)) }) { url in
             try await withClient(maxBody: 4 << 20) { client in
-                let response = try await client.send(HTTPClientRequest("POST", url, body: body), within: .seconds(20))
+                let response = try await client.send(HTTPClientRequest("POST", url, body: body), within: .seconds(30))
                 #expect(response.body == body)
             }
         }
@@ -71,7 +71,7 @@ struct ExchangeTests {
                 #expect(!error.isRetryable)
             }
             try await withClient(maxBody: 1001) { client in
-                let response = try await client.send(HTTPClientRequest("GET", url), within: .seconds(10))
+                let response = try await client.send(HTTPClientRequest("GET", url), within: .seconds(30))
                 #expect(response.body.count == 1001)
             }
         }
@@ -84,7 +84,7 @@ struct ExchangeTests {
             responder.respond(HTTPResponse(status: 302, headers: [("Location", "/elsewhere")]))
         }) { url in
             try await withClient { client in
-                let response = try await client.send(HTTPClientRequest("GET", url), within: .seconds(10))
+                let response = try await client.send(HTTPClientRequest("GET", url), within: .seconds(30))
                 #expect(response.status == 302)
                 #expect(response.header("location") == "/elsewhere")
                 #expect(count.withLock { $0 } == 1)
@@ -113,7 +113,7 @@ struct ExchangeTests {
                         group.addTask {
                             let body = Array("\(index)".utf8)
                             let response = try await client.send(
-                                HTTPClientRequest("POST", url, body: body), within: .seconds(20))
+                                HTTPClientRequest("POST", url, body: body), within: .seconds(30))
                             return response.status == 200 && response.body == body
                         }
                     }

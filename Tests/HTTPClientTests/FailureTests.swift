@@ -5,7 +5,7 @@ import Runtime
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct FailureTests {
     @Test func `nobody listens: not sent`() async throws {
         let port = try freePort()
@@ -105,7 +105,7 @@ struct FailureTests {
         }
         let request = HTTPClientRequest("POST", "http://127.0.0.1:\(server.port)/", body: Array("pay".utf8))
         try await withClient { client in
-            #expect(try await client.send(request, within: .seconds(10)).status == 200)
+            #expect(try await client.send(request, within: .seconds(30)).status == 200)
             let error = try await failure(client, request)
             #expect(error?.phase == .unknownOutcome)
             #expect(requests.withLock { $0 } == 2)
@@ -120,7 +120,7 @@ struct FailureTests {
         try await withClient { client in
             for count in 1...5 {
                 let response = try await client.send(
-                    HTTPClientRequest("GET", "http://127.0.0.1:\(server.port)/"), within: .seconds(10))
+                    HTTPClientRequest("GET", "http://127.0.0.1:\(server.port)/"), within: .seconds(30))
                 #expect(response.status == 200)
                 #expect(server.connections == count)
             }
@@ -136,7 +136,7 @@ struct FailureTests {
                 #expect(!error.isRetryable)
             }
             try await withClient(caFile: certificate) { client in
-                #expect(try await client.send(HTTPClientRequest("GET", url), within: .seconds(10)).status == 200)
+                #expect(try await client.send(HTTPClientRequest("GET", url), within: .seconds(30)).status == 200)
                 let other = url.replacingOccurrences(of: "localhost", with: "127.0.0.1")
                 let error = try #require(try await failure(client, HTTPClientRequest("GET", other)))
                 #expect(error.phase == .notSent)
@@ -161,7 +161,7 @@ struct FailureTests {
                     "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", "key.pem", "-out",
                     "cert.pem",
                 ], environment: path, workingDirectory: folder, logFile: log)
-            #expect(try await maker.waitForExit(within: .seconds(10)) == 0)
+            #expect(try await maker.waitForExit(within: .seconds(30)) == 0)
             let port = try freePort()
             let server = try LocalProcess.start(
                 "openssl",
@@ -172,7 +172,7 @@ struct FailureTests {
             }
             try await body("https://localhost:\(port)/", folder + "/cert.pem")
             server.terminate()
-            _ = try await server.waitForExit(within: .seconds(10))
+            _ = try await server.waitForExit(within: .seconds(30))
         }
     }
 }

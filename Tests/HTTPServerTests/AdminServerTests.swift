@@ -3,7 +3,7 @@ import Runtime
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct AdminServerTests {
     @Test func `health, readiness and metrics are shown`() async throws {
         let metrics = Metrics()

@@ -3,7 +3,7 @@ import Runtime
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct AnswerTests {
     @Test func `a request reaches the handler and its answer the client`() async throws {
         try await withServer(handler: echo) { server in

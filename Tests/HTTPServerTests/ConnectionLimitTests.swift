@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTPServer
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct ConnectionLimitTests {
     @Test func `connections above the limit wait until another closes`() async throws {
         var limits = HTTPServerLimits()

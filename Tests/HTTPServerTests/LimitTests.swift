@@ -4,7 +4,7 @@ import Runtime
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct LimitTests {
     private var limits: HTTPServerLimits {
         var limits = HTTPServerLimits()

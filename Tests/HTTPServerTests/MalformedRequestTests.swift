@@ -3,7 +3,7 @@ import Runtime
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct MalformedRequestTests {
     @Test(arguments: [
         "/%", "/%4", "/%zz", "/a%2", "/?a=%", "/?a=%g1", "/%00", "/?a=%00", "/%ff", "/%c3%28", "/\u{E4}", "/a\u{1}",

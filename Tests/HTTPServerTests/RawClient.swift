@@ -93,7 +93,7 @@ final class RawClient {
     }
 
     /// Waits for the next whole answer with a `Content-Length`.
-    func answer(within limit: Duration = .seconds(10), hasBody: Bool = true) async throws -> Answer {
+    func answer(within limit: Duration = .seconds(30), hasBody: Bool = true) async throws -> Answer {
         var found: Answer?
         try await eventually(within: limit, "an answer comes") {
             poll()
@@ -114,7 +114,7 @@ final class RawClient {
     }
 
     /// Waits for the connection's end and gives what came before it.
-    func end(within limit: Duration = .seconds(10)) async throws -> String {
+    func end(within limit: Duration = .seconds(30)) async throws -> String {
         try await eventually(within: limit, "the server closes the connection") {
             poll()
             return hasEnded

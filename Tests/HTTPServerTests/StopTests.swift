@@ -46,7 +46,7 @@ private func stopUnderLoad() async throws {
         server.stopAccepting()
         #expect(throws: RawClient.Broken.self) { try RawClient(port: server.port) }
         for (_, responder) in held.takeAll() { responder.respond(.text(200, "done")) }
-        await server.drain(within: .seconds(10))
+        await server.drain(within: .seconds(30))
         #expect(server.inFlight == 0)
         for client in clients { #expect(try await client.answer().text == "done") }
         server.close()

@@ -3,7 +3,7 @@ import Runtime
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct StreamTests {
     /// Opens a stream to a client and hands both to `body`.
     private func withStream(

@@ -92,17 +92,17 @@ def redis(secrets, tmp_path):
         command = ["redis-cli", "-p", str(port), "--no-auth-warning"]
         if user:
             command += ["--user", user, "--pass", (secrets / f"redis-password-{user}").read_text()]
-        return subprocess.run([*command, *words], capture_output=True, text=True, timeout=20).stdout.strip()
+        return subprocess.run([*command, *words], capture_output=True, text=True, timeout=60).stdout.strip()
 
     try:
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while "NOAUTH" not in ask(None, "PING"):
             assert time.monotonic() < deadline and process.poll() is None
             time.sleep(0.05)
         yield ask
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(60)
 
 
 def test_a_service_does_in_the_cache_what_look_ups_need_and_nothing_else(redis):

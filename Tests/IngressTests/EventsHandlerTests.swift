@@ -40,7 +40,7 @@ import Testing
             let response = try await client.send(
                 HTTPClientRequest(
                     method, url, headers: try headers ?? EventsHandlerTests.sign(body, id, at), body: Array(body.utf8)),
-                within: .seconds(10))
+                within: .seconds(30))
             return (response.status, String(decoding: response.body, as: UTF8.self), response)
         }
     }

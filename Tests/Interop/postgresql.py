@@ -75,7 +75,7 @@ class PostgreSQL:
                              "-c", "shared_buffers=16MB", "-c", "fsync=off"),
                 cwd=self.folder, env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}, stdin=subprocess.DEVNULL,
                 stdout=log, stderr=log)
-        eventually("PostgreSQL is ready", self.is_ready, seconds=60)
+        eventually("PostgreSQL is ready", self.is_ready)
 
     def is_ready(self):
         assert self.process.poll() is None, (self.folder / "log").read_text()

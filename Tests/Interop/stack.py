@@ -45,7 +45,7 @@ def free_port():
         return found.getsockname()[1]
 
 
-def eventually(what, condition, seconds=20):
+def eventually(what, condition, seconds=60):
     """Waits until the condition gives something true, and returns that."""
     deadline = time.monotonic() + seconds
     while True:

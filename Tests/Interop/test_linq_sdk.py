@@ -18,7 +18,7 @@ from stack import eventually
 def client(stack):
     token = stack.setting("linq-sender", "LINQ_API_TOKEN")
     with LinqAPIV3(
-            api_key=token, base_url=stack.linq_url, max_retries=0, timeout=10,
+            api_key=token, base_url=stack.linq_url, max_retries=0, timeout=60,
             _strict_response_validation=True) as client:
         yield client
 

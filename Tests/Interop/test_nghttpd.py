@@ -101,7 +101,7 @@ def test_it_pushes_nothing_to_a_server_with_another_certificate(stack, nghttpd, 
     # The same server with the right certificate gets it.
     nghttpd.stop()
     nghttpd.start(stack.secret_file("server-key.pem"), stack.secret_file("server.pem"))
-    eventually("a push", lambda: nghttpd.headers(":path"), seconds=40)
+    eventually("a push", lambda: nghttpd.headers(":path"))
 
 
 def test_a_push_that_nobody_took_reaches_the_phone_later(stack, nghttpd, handle):
@@ -110,4 +110,4 @@ def test_a_push_that_nobody_took_reaches_the_phone_later(stack, nghttpd, handle)
     eventually("the reply", lambda: [m for m in stack.thread(handle) if m["direction"] == "outbound"])
     assert stack.island(handle) is None
     stack.restart("apns-pusher", APNS_URL="https://localhost:" + stack.settings("simulator")["SIMULATOR_APNS_LISTEN"].split(":")[1])
-    assert eventually("the Island", lambda: stack.island(handle), seconds=40)["calories"] == 600
+    assert eventually("the Island", lambda: stack.island(handle))["calories"] == 600

@@ -27,7 +27,7 @@ def copies(stack):
         connection.close()
 
 
-def read(copies, handle, seconds=20):
+def read(copies, handle, seconds=60):
     """What this person's text becomes in each stage: exchange to method, properties and event."""
     channel, queue = copies
     found = {}

@@ -31,7 +31,7 @@ def test_say_fails_when_the_island_does_not_arrive(stack, handle):
     assert said.returncode != 0
     assert "the Island did not arrive" in said.stdout
     assert "the reply" not in said.stdout.split("did not arrive")[0]
-    eventually("the Island after all", lambda: stack.island(handle), seconds=40)
+    eventually("the Island after all", lambda: stack.island(handle))
 
 
 def test_without_a_stack_it_says_so(tmp_path):
@@ -58,7 +58,7 @@ def test_a_killed_service_comes_back_and_answers(stack, handle):
     os.kill(int(before.split()[0]), signal.SIGKILL)
     stack.text(handle, "two eggs 140")
     eventually("another process", lambda: pids.exists() and pids.read_text() != before)
-    assert eventually("the Island", lambda: stack.island(handle), seconds=40)["calories"] == 140
+    assert eventually("the Island", lambda: stack.island(handle))["calories"] == 140
 
 
 def test_a_step_that_fails_says_which_and_shows_its_log(stack, tmp_path):

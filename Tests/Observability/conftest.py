@@ -38,12 +38,12 @@ def prometheus(stack):
     prometheus = Prometheus(ROOT / ".test" / "prometheus", stack)
     prometheus.start()
     try:
-        eventually("all is scraped", prometheus.is_scraping, seconds=60)
+        eventually("all is scraped", prometheus.is_scraping)
         for number in range(5):
             said = stack.control("POST", "say", {"from": f"+130355501{number:02}", "text": "600 cal"})
             assert said.status == 200, said.body
         eventually("the texts are scraped", lambda: prometheus.query(
-            "sum(increase(isthmus_webhook_to_push_seconds_count[1m])) > 1"), seconds=30)
+            "sum(increase(isthmus_webhook_to_push_seconds_count[1m])) > 1"))
         yield prometheus
     finally:
         prometheus.stop()

@@ -105,7 +105,7 @@ def test_examples_are_golden_files():
 def test_channels_are_the_exchanges_and_queues_of_the_topology():
     program = ROOT / ".build" / os.environ.get("ISTHMUS_CONFIGURATION", "release") / "islandctl"
     told = subprocess.run(
-        [program, "topology", "--partitions", str(PARTITIONS)], capture_output=True, check=True, timeout=20)
+        [program, "topology", "--partitions", str(PARTITIONS)], capture_output=True, check=True, timeout=60)
     topology = json.loads(told.stdout)
     exchanges, queues = {}, set()
     for channel in DOCUMENT["channels"].values():

@@ -27,7 +27,7 @@ def blocked_broker(stack):
     breaking.rabbitmqctl(stack, "set_vm_memory_high_watermark", "0.0001")
     yield
     breaking.rabbitmqctl(stack, "set_vm_memory_high_watermark", "0.4")
-    eventually("all are ready again", lambda: all_are(stack, 200), seconds=40)
+    eventually("all are ready again", lambda: all_are(stack, 200))
 
 
 def test_no_service_that_publishes_is_ready_while_the_broker_blocks(stack, handle, blocked_broker):
@@ -50,4 +50,4 @@ def test_no_service_is_ready_while_the_broker_is_away(stack):
         address = stack.settings(service)["METRICS_LISTEN"]
         assert request("GET", f"http://{address}/healthz").status == 200
     breaking.await_ready(stack, "rabbitmq")
-    eventually("all are ready again", lambda: all_are(stack, 200), seconds=60)
+    eventually("all are ready again", lambda: all_are(stack, 200))

@@ -8,7 +8,7 @@ import Testing
 @testable import Parked
 
 /// The commands against a real broker, one test after the other.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct ParkedQueueTests {
+@Suite(.serialized, .timeLimit(.minutes(3))) struct ParkedQueueTests {
     private static let partitions = 2
 
     /// The broker with our topology and nothing in its queues, and a connection of each kind.
@@ -24,8 +24,8 @@ import Testing
         consumer.start()
         let result: Result<Void, any Error>
         do {
-            try await publisher.waitUntilReady(within: .seconds(20))
-            try await consumer.waitUntilReady(within: .seconds(20))
+            try await publisher.waitUntilReady(within: .seconds(30))
+            try await consumer.waitUntilReady(within: .seconds(30))
             for queue in topology.queues { try await empty(queue.name, consumer) }
             result = .success(try await body(server, publisher, consumer))
         } catch { result = .failure(error) }

@@ -203,7 +203,7 @@ import Testing
             let request = try rig.pushRequest(Rig.start(1), to: token)
             let statuses = Locked<[Int?]>([])
             for _ in 0..<8 {
-                rig.http2.send(request, within: .seconds(10)) { result in
+                rig.http2.send(request, within: .seconds(30)) { result in
                     let status =
                         if case .success(let response) = result { response.status as Int? } else { nil as Int? }
                     statuses.withLock { $0.append(status) }
@@ -222,8 +222,8 @@ import Testing
                 log: Log(service: "test", level: .error), metrics: Metrics())
             let request = try rig.pushRequest(Rig.start(1), to: token)
             _ = try await rig.control("POST", "/faults", ["apns": "hang"])
-            client.send(request, within: .seconds(10)) { _ in }
-            #expect(try await client.send(request, within: .seconds(10)).status == 200)
+            client.send(request, within: .seconds(30)) { _ in }
+            #expect(try await client.send(request, within: .seconds(30)).status == 200)
             await client.close()
             #expect(try await early(rig) == 1)
         }

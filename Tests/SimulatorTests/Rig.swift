@@ -81,7 +81,7 @@ struct Rig: Sendable {
 
     func send(
         _ method: String, _ path: String, _ body: JSONValue?, headers: [(name: String, value: String)],
-        within limit: Duration = .seconds(20)
+        within limit: Duration = .seconds(30)
     ) async throws -> Answer {
         let request = HTTPClientRequest(
             method, "http://127.0.0.1:\(server.port)\(path)", headers: headers, body: Array((body?.text ?? "").utf8))
@@ -110,7 +110,7 @@ struct Rig: Sendable {
         _ body: String, to token: String, _ changes: [String: String?] = [:], method: String = "POST",
         path: String? = nil
     ) async throws -> HTTP2Response {
-        try await http2.send(pushRequest(body, to: token, changes, method: method, path: path), within: .seconds(5))
+        try await http2.send(pushRequest(body, to: token, changes, method: method, path: path), within: .seconds(30))
     }
 
     func pushRequest(

@@ -27,7 +27,7 @@ import Testing
             skip: { item in skipped.withLock { $0.append(item.number) } }, work: work)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `items of one key are worked one after another, in order`() async throws {
+    @Test(.timeLimit(.minutes(3))) func `items of one key are worked one after another, in order`() async throws {
         let seen = Locked<[Int]>([])
         let inHand = Locked(0)
         let overlaps = Locked(0)
@@ -44,7 +44,7 @@ import Testing
         #expect(overlaps.withLock { $0 } == 0)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a slow key does not hold up the others`() async throws {
+    @Test(.timeLimit(.minutes(3))) func `a slow key does not hold up the others`() async throws {
         let gate = Gate()
         let seen = Locked<[String]>([])
         let lanes = lanes { item in
@@ -60,7 +60,7 @@ import Testing
         #expect(seen.withLock { $0.last } == "slow")
     }
 
-    @Test(.timeLimit(.minutes(1))) func `what newer items make void is skipped`() async throws {
+    @Test(.timeLimit(.minutes(3))) func `what newer items make void is skipped`() async throws {
         let gate = Gate()
         let seen = Locked<[Int]>([])
         let skipped = Locked<[Int]>([])
@@ -76,7 +76,7 @@ import Testing
         #expect(skipped.withLock { $0 } == [1, 2, 3])
     }
 
-    @Test(.timeLimit(.minutes(1))) func `stopping finishes what is in hand and leaves the rest alone`() async throws {
+    @Test(.timeLimit(.minutes(3))) func `stopping finishes what is in hand and leaves the rest alone`() async throws {
         let gate = Gate()
         let seen = Locked<[Int]>([])
         let lanes = lanes { item in
@@ -91,7 +91,7 @@ import Testing
         #expect(seen.withLock { $0 } == [0])
     }
 
-    @Test(.timeLimit(.minutes(1))) func `what waits can be taken out, and what comes then waits for what is in hand`()
+    @Test(.timeLimit(.minutes(3))) func `what waits can be taken out, and what comes then waits for what is in hand`()
         async throws
     {
         let gate = Gate()
@@ -110,7 +110,7 @@ import Testing
 }
 
 @Suite struct `Stop signal` {
-    @Test(.timeLimit(.minutes(1))) func `a sleeper wakes when the signal fires`() async {
+    @Test(.timeLimit(.minutes(3))) func `a sleeper wakes when the signal fires`() async {
         let signal = StopSignal()
         async let slept = signal.sleep(for: .seconds(3600))
         signal.fire()
@@ -118,7 +118,7 @@ import Testing
         #expect(await signal.sleep(for: .seconds(3600)) == false)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `without a signal the whole time passes`() async {
+    @Test(.timeLimit(.minutes(3))) func `without a signal the whole time passes`() async {
         #expect(await StopSignal().sleep(for: .milliseconds(1)))
     }
 }

@@ -113,7 +113,7 @@ import Testing
 
     private func number(_ event: CloudEvent<ReplyRequest>) -> Int { Int(event.data.parts[0].value ?? "") ?? -1 }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(3)))
     func `replicas share the partitions, hand them over in order, and two never work one chat`() async throws {
         try await PrivateRabbitMQ.with(definitions: try definitions()) { server in
             let journal = Journal()
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(3)))
     func `what cannot be decoded or never worked is parked with its reason, the rest goes on`() async throws {
         try await PrivateRabbitMQ.with(definitions: try definitions()) { server in
             let worked = Locked<[Int]>([])
@@ -193,7 +193,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(3)))
     func `a partition that is handed back rests and is then worked in order`() async throws {
         try await PrivateRabbitMQ.with(definitions: try definitions()) { server in
             let refusals = Locked(3)
@@ -216,7 +216,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(3)))
     func `a message that takes long holds up its own partition, and no change of the others`() async throws {
         let slow = Partition.of("chat-0", among: Self.partitions)
         // A name by which the partition of the slow message falls to the newcomer.

@@ -70,7 +70,7 @@ import Testing
         #expect(metrics.render().isEmpty)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `spans reach the collector in their order, with its headers`() async throws {
+    @Test(.timeLimit(.minutes(3))) func `spans reach the collector in their order, with its headers`() async throws {
         let collector = try Collector()
         defer { collector.close() }
         let metrics = Metrics()
@@ -85,7 +85,7 @@ import Testing
         #expect(figure("dropped", metrics) == 0)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `what was made last goes out when the service ends`() async throws {
+    @Test(.timeLimit(.minutes(3))) func `what was made last goes out when the service ends`() async throws {
         let collector = try Collector()
         defer { collector.close() }
         let metrics = Metrics()
@@ -98,7 +98,7 @@ import Testing
         #expect(figure("dropped", metrics) == 2)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `spans wait for a collector that is busy`() async throws {
+    @Test(.timeLimit(.minutes(3))) func `spans wait for a collector that is busy`() async throws {
         let collector = try Collector()
         defer { collector.close() }
         collector.status.withLock { $0 = 503 }
@@ -113,7 +113,7 @@ import Testing
         #expect(figure("dropped", metrics) == 0)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `what a collector refuses is dropped and counted`() async throws {
+    @Test(.timeLimit(.minutes(3))) func `what a collector refuses is dropped and counted`() async throws {
         let collector = try Collector()
         defer { collector.close() }
         collector.status.withLock { $0 = 400 }
@@ -125,7 +125,7 @@ import Testing
         #expect(figure("exported", metrics) == 0)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `without an answer the buffer stays bounded and what is lost is counted`()
+    @Test(.timeLimit(.minutes(3))) func `without an answer the buffer stays bounded and what is lost is counted`()
         async throws
     {
         let metrics = Metrics()

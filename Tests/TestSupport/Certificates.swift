@@ -41,7 +41,7 @@ package enum Certificates {
 
     @discardableResult
     private static func openssl(_ directory: String, _ arguments: String) async throws -> String {
-        let status = try await start(directory, arguments).waitForExit(within: .seconds(20))
+        let status = try await start(directory, arguments).waitForExit(within: .seconds(30))
         let said = try String(contentsOfFile: directory + "/openssl.log", encoding: .utf8)
         guard status == 0 else { throw ServerNotStarted(log: said) }
         return said

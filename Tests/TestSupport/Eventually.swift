@@ -15,7 +15,7 @@ package struct NotInTime: Error, CustomStringConvertible {
 ///
 /// A condition that throws counts as not true yet.
 package func eventually(
-    within limit: Duration = .seconds(10), _ what: String, _ condition: () async throws -> Bool
+    within limit: Duration = .seconds(30), _ what: String, _ condition: () async throws -> Bool
 ) async throws {
     let end = ContinuousClock.now + limit
     var pause = Duration.milliseconds(1)

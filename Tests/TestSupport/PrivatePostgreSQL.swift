@@ -59,7 +59,7 @@ package final class PrivatePostgreSQL: Sendable {
     package func stop() async throws {
         guard let running = process.withLock({ $0 }) else { return }
         running.signal(SIGINT)
-        _ = try await running.waitForExit(within: .seconds(20))
+        _ = try await running.waitForExit(within: .seconds(30))
         process.withLock { $0 = nil }
     }
 
@@ -75,7 +75,7 @@ package final class PrivatePostgreSQL: Sendable {
         signal(SIGCONT)
         running.signal(SIGQUIT)
         // If it does not end by itself it is killed with the object.
-        _ = try? await running.waitForExit(within: .seconds(10))
+        _ = try? await running.waitForExit(within: .seconds(30))
         process.withLock { $0 = nil }
     }
 

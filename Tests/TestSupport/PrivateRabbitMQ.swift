@@ -158,7 +158,7 @@ package final class RabbitMQServer: Sendable {
     package func kill() async throws {
         guard let process = running.withLock({ $0 }) else { return }
         process.kill()
-        _ = try await process.waitForExit(within: .seconds(10))
+        _ = try await process.waitForExit(within: .seconds(30))
         running.withLock { $0 = nil }
     }
 

@@ -72,7 +72,7 @@ package final class PrivateRedis: Sendable {
     package func stop() async throws {
         guard let running = process.withLock({ $0 }) else { return }
         running.terminate()
-        _ = try await running.waitForExit(within: .seconds(10))
+        _ = try await running.waitForExit(within: .seconds(30))
         process.withLock { $0 = nil }
     }
 

@@ -18,7 +18,7 @@ import Testing
     func withRedis<R>(_ body: (RedisClient, PrivateRedis) async throws -> R) async throws -> R {
         try await PrivateRedis.with { server in
             let redis = try RedisClient(url: server.url, commandTimeout: .seconds(1), log: log, metrics: Metrics())
-            try await redis.waitUntilConnected(within: .seconds(10))
+            try await redis.waitUntilConnected(within: .seconds(30))
             let result: Result<R, any Error>
             do { result = .success(try await body(redis, server)) } catch { result = .failure(error) }
             await redis.close()
@@ -143,7 +143,7 @@ import Testing
                 let tokens = try await client.lookup("+12025559876").devices.flatMap(\.startTokens).map(\.token)
                 #expect(tokens == [token("cc")])
                 try await server.start()
-                try await redis.waitUntilConnected(within: .seconds(20))
+                try await redis.waitUntilConnected(within: .seconds(30))
                 bench.clock.advance(by: .seconds(2))
                 _ = try await bench.events()
                 let cache = RegistryCache(redis: redis, keys: Bench.keys, metrics: Metrics())
