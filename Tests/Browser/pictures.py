@@ -11,6 +11,8 @@ from stack import ROOT, eventually
 PICTURES = ROOT / "docs" / "pictures"
 # The movements are slowed down, so that a screenshot catches them, and shown at their own speed.
 SLOWNESS = 10
+# A picture is shown for so long at least, in seconds.
+FRAME = 0.04
 WIDTH = 300
 
 
@@ -103,8 +105,10 @@ class Film:
         while passed < seconds:
             began = time.monotonic()
             self.take(0)
+            # A fast machine takes more pictures than the eye needs.
+            time.sleep(max(0, began + FRAME * SLOWNESS - time.monotonic()))
             step = (time.monotonic() - began) / SLOWNESS
-            self.times[-1] = max(20, round(step * 1000))
+            self.times[-1] = round(step * 1000)
             passed += step
 
     def save(self, name):
