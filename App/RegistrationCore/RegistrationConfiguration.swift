@@ -17,6 +17,10 @@ public struct RegistrationConfiguration: Sendable {
     ///
     /// iOS 18 and later can be asked; iOS 17 gives one anyway.
     public var wantsInputPushToken: Bool
+    /// Where the user's day begins and ends; the phone's own, wherever it is taken.
+    public var timeZone = TimeZone.autoupdatingCurrent
+    /// The language and region that the user reads in; the phone's own.
+    public var locale = Locale.autoupdatingCurrent
     /// This installation of the app; `nil` makes one up and remembers it.
     public var deviceID: String?
     /// Where what is not told yet is kept: a folder of its own, which is not backed up.

@@ -86,6 +86,8 @@ struct RegistryCall: Equatable {
             body.attributesType = attributesType
             body.token = token
             body.wantsInputPushToken = configuration.wantsInputPushToken
+            body.timeZone = configuration.timeZone.identifier
+            body.locale = Self.name(of: configuration.locale)
         case .activity(let activity, let token):
             method = "PUT"
             target = device + "/activities/\(Self.segment(activity.id))"
@@ -118,6 +120,14 @@ struct RegistryCall: Equatable {
         var bundleID: String?
         var wantsInputPushToken: Bool?
         var startedAt: Timestamp?
+        var timeZone: String?
+        var locale: String?
+    }
+
+    /// The locale without what follows "@": keywords, with which it may be longer than the registry takes.
+    private static func name(of locale: Locale) -> String? {
+        let name = locale.identifier.prefix { $0 != "@" }
+        return name.isEmpty ? nil : String(name)
     }
 
     /// The text as one segment of a path or one value of a query.

@@ -92,8 +92,11 @@ import Testing
         #expect(running.target == "\(device)/activities")
         #expect(running.body == Data(#"{"running":["A"]}"#.utf8))
         configuration.environment = nil
+        configuration.timeZone = .gmt
+        configuration.locale = Locale(identifier: "")
         let start = try call(.startToken(attributesType: "X", token: "0aff"))
         let body = try #require(try JSONSerialization.jsonObject(with: start.body ?? Data()) as? [String: Any])
-        #expect(Set(body.keys) == ["attributesType", "token", "bundleID", "wantsInputPushToken"])
+        #expect(Set(body.keys) == ["attributesType", "token", "bundleID", "wantsInputPushToken", "timeZone"])
+        #expect(body["timeZone"] as? String == "GMT")
     }
 }

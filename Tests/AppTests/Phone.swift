@@ -17,15 +17,20 @@ struct Phone: Sendable {
 
     /// - Parameters:
     ///   - folder: The app's own; with the same one again it is the next launch of the app.
+    ///   - timeZone: Where the phone is.
+    ///   - locale: As its settings have it.
     ///   - signIn: Gives the JWT.
     static func launch(
-        _ url: String, folder: String, user: String = "sam", signIn: @escaping RegistrationClient.SignIn,
+        _ url: String, folder: String, user: String = "sam", timeZone: TimeZone = .gmt,
+        locale: Locale = Locale(identifier: "en_US"), signIn: @escaping RegistrationClient.SignIn,
         _ body: (Phone) async throws -> Void
     ) async throws {
         var configuration = RegistrationConfiguration(
             registry: try #require(URL(string: url)), userID: user, bundleID: "com.example.app", environment: .sandbox,
             wantsInputPushToken: true, folder: URL(fileURLWithPath: folder))
         configuration.retry = RetrySchedule(base: 0.02, cap: 0.2, longest: 1)
+        configuration.timeZone = timeZone
+        configuration.locale = locale
         let transport = try URLSessionTransport(folder: configuration.folder, backgroundIdentifier: nil)
         let ended = Locked<[String]>([])
         let events = Locked<[RegistrationClient.Event]>([])

@@ -111,6 +111,8 @@ final class RealRegistry: Sendable {
     }
 
     struct View: Decodable, Equatable {
+        var timeZone: String?
+        var locale: String?
         let devices: [Device]
 
         struct Device: Decodable, Equatable {

@@ -43,6 +43,31 @@ import Testing
         }
     }
 
+    @Test func `the registry knows the time zone and the locale of the phone, and follows them`() async throws {
+        try await RealRegistry.with { registry in
+            try await TemporaryDirectory.with { folder in
+                let places = [
+                    ("Asia/Tokyo", "ja_JP@calendar=japanese;collation=unihan;hours=h23;numbers=jpan;ss=none", "ja_JP"),
+                    ("America/New_York", "en_US", "en_US"),
+                ]
+                for (zone, locale, told) in places {
+                    try await Phone.launch(
+                        registry.url, folder: folder, timeZone: try #require(TimeZone(identifier: zone)),
+                        locale: Locale(identifier: locale), signIn: { _ in try registry.jwt("sam") }
+                    ) { phone in
+                        await phone.startToken(0xAA)
+                        try await eventually("all is told") { await phone.isAllTold() }
+                        #expect(phone.refusals.isEmpty)
+                        let view = try await registry.view("sam")
+                        #expect(view.startTokens == ["aaaaaaaa"])
+                        #expect(view.timeZone == zone)
+                        #expect(view.locale == told)
+                    }
+                }
+            }
+        }
+    }
+
     @Test func `an empty token is never sent, and a rotated one takes the old one's place`() async throws {
         try await withPhone { phone, registry, gate in
             await phone.startToken(0xAA)

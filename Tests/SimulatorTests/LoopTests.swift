@@ -96,6 +96,23 @@ import Testing
         }
     }
 
+    @Test func `the app says where the phone is, its own machine's time zone unless told otherwise`() async throws {
+        try await Rig.with { rig in
+            let phones: JSONValue = [
+                ["deviceID": "here"], ["deviceID": "there", "timeZone": "Asia/Tokyo", "locale": "ja_JP"],
+            ]
+            let user: JSONValue = ["userID": "u", "handles": ["+12025550123"], "phones": phones]
+            let made = try await rig.control("POST", "/users", user)
+            #expect(made.status == 200)
+            let tokens = rig.services.requests.filter { $0.path.hasSuffix("/start-token") }.map(\.json)
+            #expect(tokens.map { $0["timeZone"]?.string } == [TimeZone.current.identifier, "Asia/Tokyo"])
+            #expect(tokens.map { $0["locale"]?.string } == ["en_US", "ja_JP"])
+            let lost: JSONValue = ["deviceID": "x", "timeZone": "Nowhere"]
+            let refused = try await rig.control("POST", "/users", ["userID": "v", "handles": [], "phones": [lost]])
+            #expect(refused.status == 400)
+        }
+    }
+
     @Test func `somebody whom the registry does not take is tried again with the next text`() async throws {
         try await Rig.with { rig in
             rig.services.refuseRegistrations(true)

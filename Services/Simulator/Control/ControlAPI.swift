@@ -141,6 +141,9 @@ struct ControlAPI: Sendable {
             /// 17 or 18.
             var system: Int?
             var environment: APNSEnvironment?
+            /// An IANA name.
+            var timeZone: String?
+            var locale: String?
         }
         let user: NewUser = try decoded(request)
         guard user.handles.allSatisfy(isHandle) else {
@@ -151,9 +154,17 @@ struct ControlAPI: Sendable {
             guard let system = VirtualPhone.System(rawValue: phone.system ?? 18) else {
                 throw BadRequest(detail: "system must be 17 or 18")
             }
+            var place = VirtualPhone.Place()
+            if let name = phone.timeZone {
+                guard let timeZone = TimeZone(identifier: name) else {
+                    throw BadRequest(detail: "no time zone is called \(name)")
+                }
+                place.timeZone = timeZone
+            }
+            if let locale = phone.locale { place.locale = Locale(identifier: locale) }
             try await world.phones.addPhone(
                 phone.deviceID, of: user.userID, system: system,
-                environment: phone.environment ?? world.environment)
+                environment: phone.environment ?? world.environment, place: place)
         }
         return .json(200, encodedJSON(world.view(of: user.userID)))
     }

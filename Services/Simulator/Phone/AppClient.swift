@@ -102,6 +102,8 @@ final class AppClient: Sendable {
                     "attributesType": .string(type), "token": .string(token),
                     "environment": .string(environment.rawValue),
                     "bundleID": .string(signIn.bundleID), "wantsInputPushToken": .bool(phone.system == .iOS18),
+                    "timeZone": .string(phone.place.timeZone.identifier),
+                    "locale": .string(phone.place.locale.identifier),
                 ])
         case .registerActivity(let activityID):
             guard let card = phone.cards.first(where: { $0.activityID == activityID }), let token = card.token else {

@@ -108,12 +108,14 @@ final class Phones: Sendable {
 
     /// Gives the user a phone with the app on it, and waits until the app has registered.
     func addPhone(
-        _ deviceID: String, of userID: String, system: VirtualPhone.System, environment: APNSEnvironment
+        _ deviceID: String, of userID: String, system: VirtualPhone.System, environment: APNSEnvironment,
+        place: VirtualPhone.Place = VirtualPhone.Place()
     ) async throws {
         state.withLock { state in
             guard state.phones[deviceID] == nil else { return }
             state.phones[deviceID] = VirtualPhone(
-                deviceID: deviceID, userID: userID, system: system, attributesTypes: settings.attributesTypes)
+                deviceID: deviceID, userID: userID, system: system, place: place,
+                attributesTypes: settings.attributesTypes)
             state.devicesOfUser[userID, default: []].append(deviceID)
             state.environments[deviceID] = environment
         }

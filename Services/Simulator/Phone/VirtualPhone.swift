@@ -27,8 +27,15 @@ struct VirtualPhone: Sendable {
 
     enum AppState: String, Sendable, Equatable { case foreground, background, forceQuit = "force-quit" }
 
+    /// Where the phone is, and what its user reads in: the app tells the registry.
+    struct Place: Sendable, Equatable {
+        var timeZone = TimeZone.current
+        var locale = Locale(identifier: "en_US")
+    }
+
     let deviceID: String
     let userID: String
+    let place: Place
     var system: System
     private(set) var app: AppState = .background
     private(set) var isOnline = true
@@ -56,11 +63,12 @@ struct VirtualPhone: Sendable {
     ///   - attributesTypes: What the app registers push-to-start tokens for.
     ///   - kinds: The attributes types that the app's build contains.
     init(
-        deviceID: String, userID: String, system: System = .iOS18, attributesTypes: [String],
+        deviceID: String, userID: String, system: System = .iOS18, place: Place = Place(), attributesTypes: [String],
         kinds: [IslandKind] = IslandKind.all
     ) {
         self.deviceID = deviceID
         self.userID = userID
+        self.place = place
         self.system = system
         self.attributesTypes = attributesTypes
         self.kinds = kinds
