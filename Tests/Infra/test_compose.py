@@ -115,13 +115,14 @@ def test_each_secret_goes_only_where_it_is_used(compose):
                 if secret["source"].startswith(kind):
                     assert secret["source"] == f"{kind}-{name}"
     holders = {kind: {name for name, service in services.items() if kind in str(service.get("secrets"))} for kind in (
-        "data-key", "linq-token", "apns-key.p8", "webhook-secret", "postgres-password-admin", "agent-model-key",
-        "agent-http-secret", "amqp-url-operator")}
+        "data-key", "linq-token", "apns-key.p8", "webhook-secret", "events-secret", "postgres-password-admin",
+        "agent-model-key", "agent-http-secret", "amqp-url-operator")}
     assert holders == {
         "data-key": {"agent", "apns-pusher", "token-registry"},
         "linq-token": {"linq-sender", "simulator"},
         "apns-key.p8": {"apns-pusher", "simulator"},
         "webhook-secret": {"ingress", "simulator"},
+        "events-secret": {"ingress"},
         "postgres-password-admin": {"postgres"},
         "agent-model-key": {"agent"},
         "agent-http-secret": {"agent"},

@@ -195,6 +195,14 @@ def test_the_servers_are_the_operators_and_threefold(manifests):
     assert not any(manifest["kind"] == "StatefulSet" for manifest in manifests)
 
 
+def test_what_the_world_may_call_is_webhooks_events_and_the_registry(manifests):
+    published = {
+        (path["backend"]["service"]["name"], path["path"], path["pathType"])
+        for rule in named(manifests, "Ingress")["isthmus"]["spec"]["rules"] for path in rule["http"]["paths"]}
+    assert published == {
+        ("ingress", "/webhooks/linq", "Exact"), ("ingress", "/v1/events", "Exact"), ("token-registry", "/v1/", "Prefix")}
+
+
 def test_nothing_refers_to_what_is_not_there(manifests):
     maps = set(named(manifests, "ConfigMap"))
     assert {"isthmus-settings", "redis-config", "rabbitmq-topology"} <= maps

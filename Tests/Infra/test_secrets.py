@@ -62,6 +62,13 @@ def test_what_only_a_person_can_bring_is_named_and_not_made(tmp_path, program):
     assert not (tmp_path / "real" / "sign-in-key.pem").exists()
 
 
+def test_the_backend_s_events_have_a_secret_of_their_own(secrets, tmp_path, program):
+    assert (secrets / "events-secret").read_text() != (secrets / "webhook-secret").read_text()
+    program(MAKE, environment={"ISTHMUS_SECRETS": str(tmp_path / "real")})
+    secret = (tmp_path / "real" / "events-secret").read_text()
+    assert secret.startswith("whsec_") and len(base64.b64decode(secret.removeprefix("whsec_"), validate=True)) == 32
+
+
 @pytest.mark.parametrize("name, host, other", [
     ("rabbitmq", "rabbitmq", "postgres"), ("postgres", "postgres", "redis"), ("postgres", "postgres-rw", "rabbitmq"),
     ("apns", "simulator", "localhost")])
