@@ -52,12 +52,18 @@ struct AgentMain {
             consumer: broker.consumer, publisher: broker.publisher, log: log, metrics: metrics,
             tracer: spans?.tracer)
         let stop = StopSignal()
-        let sessions = SessionClock(
-            store: store, publisher: broker.publisher, partitions: settings.partitions, owned: { worker.owned },
-            clock: .system, log: log)
-        let lanes = LaneClock(
-            store: store.deferred, publisher: broker.publisher, partitions: settings.partitions,
-            owned: { worker.owned }, clock: .system, log: log, lanes: AgentMetrics.deferredLanes(metrics))
+        let sessions = DueClock(
+            complaint: "sessions that are due wait", patience: 30, publisher: broker.publisher,
+            partitions: settings.partitions, owned: { worker.owned }, clock: .system, log: log
+        ) { now, partitions in try await store.due(at: now, partitions: partitions) }
+        let laneCount = AgentMetrics.deferredLanes(metrics)
+        let lanes = DueClock(
+            complaint: "deferred lanes wait", patience: 90, publisher: broker.publisher,
+            partitions: settings.partitions, owned: { worker.owned }, clock: .system, log: log
+        ) { now, partitions in
+            laneCount.set(try await store.deferred.count())
+            return try await store.deferred.due(at: now, partitions: partitions)
+        }
         let inbox = InboxPruning(store: store, clock: .system, log: log)
         await withDiscardingTaskGroup { group in
             group.addTask { await sessions.run(until: stop) }
