@@ -142,7 +142,7 @@ private struct BodyFiles: Sendable {
     }
 
     func remove(_ id: String) {
-        // A file that is left over goes at the next launch.
+        // A call without a body has no file, and one that is left over goes at the next launch.
         try? FileManager.default.removeItem(at: folder.appendingPathComponent(id))
     }
 
