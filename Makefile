@@ -41,7 +41,7 @@ check:  ## format, structure, shell scripts
 	scripts/check
 
 format:  ## formats the Swift sources
-	swift format format -i -r Package.swift Shared Platform Services App Tests Benchmarks
+	swift format format -i -r Package.swift ./*/
 
 build:  ## a release build
 	swift build -c release
