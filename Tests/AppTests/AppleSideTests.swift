@@ -6,7 +6,7 @@ import Testing
 @Suite(.serialized) struct AppleSideTests {
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../..")
         .standardizedFileURL.path
-    static let stubs = ["ActivityKit", "SwiftUI", "WidgetKit"]
+    static let stubs = ["ActivityKit", "SwiftUI", "WidgetKit", "UIKit", "OSLog"]
     /// As in Package.swift, for the targets that the root package builds.
     static let strict = [
         "ExistentialAny", "MemberImportVisibility", "InternalImportsByDefault", "NonisolatedNonsendingByDefault",
@@ -29,6 +29,10 @@ import Testing
             for module in ["IslandRegistration", "IslandWidgets"] {
                 let files = try Self.swiftFiles("App/Sources/\(module)")
                 #expect(try await compiler.check(module, files) == "", "\(module)")
+                try await compiler.makeModule(module, files)
+            }
+            for (index, file) in try Self.codeOfTheReadMe(in: folder).enumerated() {
+                #expect(try await compiler.check("ReadMe\(index)", [file, "\(folder)/Account.swift"]) == "")
             }
             for (module, mistakes) in Self.mistakes {
                 let found = try await compiler.check(module, try Self.files(of: module, with: mistakes, in: folder))
@@ -85,6 +89,26 @@ import Testing
         }
     }
 
+    /// The pieces of Swift in App/README.md, a file each, and the sign-in of one's own that they speak of.
+    private static func codeOfTheReadMe(in folder: String) throws -> [String] {
+        let account = """
+            struct Account: Sendable {
+                static let current: Account? = nil
+                let id: String
+                func jwt(replacing refused: String?) async throws -> String { "" }
+            }
+            """
+        try Data(account.utf8).write(to: URL(fileURLWithPath: "\(folder)/Account.swift"))
+        let text = try String(contentsOfFile: "\(root)/App/README.md", encoding: .utf8)
+        let pieces = text.split(separator: "```swift\n").dropFirst().compactMap { $0.split(separator: "```").first }
+        try #require(pieces.count == 2)
+        return try pieces.enumerated().map { index, piece in
+            let file = "\(folder)/ReadMe\(index).swift"
+            try Data(piece.utf8).write(to: URL(fileURLWithPath: file))
+            return file
+        }
+    }
+
     static func swiftFiles(_ folder: String) throws -> [String] {
         let names = try FileManager.default.subpathsOfDirectory(atPath: "\(root)/\(folder)")
         return names.filter { $0.hasSuffix(".swift") && !$0.contains(".build/") }.map { "\(root)/\(folder)/\($0)" }
@@ -108,7 +132,7 @@ private struct Compiler {
         try await makeModule("RegistrationCore", try AppleSideTests.swiftFiles("App/RegistrationCore"), settings)
     }
 
-    private func makeModule(_ name: String, _ files: [String], _ settings: [String] = []) async throws {
+    func makeModule(_ name: String, _ files: [String], _ settings: [String] = []) async throws {
         let arguments =
             ["-emit-module", "-emit-module-path", "\(folder)/\(name).swiftmodule"] + common(name) + settings + files
         let complaints = try await run(arguments)

@@ -183,6 +183,19 @@ public protocol Widget {
 
 @available(iOS 14.0, *)
 @MainActor @preconcurrency
+public protocol WidgetBundle {
+    associatedtype Body: Widget
+    @MainActor @preconcurrency var body: Self.Body { get }
+    @MainActor @preconcurrency init()
+}
+
+@available(iOS 14.0, *)
+extension WidgetBundle {
+    @MainActor @preconcurrency public static func main() {}
+}
+
+@available(iOS 14.0, *)
+@MainActor @preconcurrency
 public protocol WidgetConfiguration {
     associatedtype Body: WidgetConfiguration
     @MainActor @preconcurrency var body: Self.Body { get }
