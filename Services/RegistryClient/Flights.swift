@@ -9,7 +9,8 @@ actor Flights {
     }
 
     private let bulkhead: Bulkhead
-    private var latest: [String: Flight] = [:]
+    /// By the bytes of what is asked for: ids that Unicode calls equivalent are two.
+    private var latest: [[UInt8]: Flight] = [:]
     private var count = 0
 
     init(atMost limit: Int) { bulkhead = Bulkhead(limit) }
@@ -21,8 +22,9 @@ actor Flights {
     func join(
         _ handle: String, _ lookUp: @escaping @Sendable () async -> Result<RegistryRecord, RegistryUnavailable>
     ) async throws(RegistryUnavailable) -> RegistryRecord {
-        if let waiting = latest[handle], !waiting.hasBegun { return try await waiting.task.value.get() }
-        let previous = latest[handle]?.task
+        let key = Array(handle.utf8)
+        if let waiting = latest[key], !waiting.hasBegun { return try await waiting.task.value.get() }
+        let previous = latest[key]?.task
         count += 1
         let number = count
         // The flight outlives the caller that began it, if that is cancelled: others wait for it too. It ends by
@@ -30,22 +32,22 @@ actor Flights {
         let task = Task {
             _ = await previous?.value
             await bulkhead.enter()
-            begin(handle, number)
+            begin(key, number)
             let result = await lookUp()
             await bulkhead.leave()
-            end(handle, number)
+            end(key, number)
             return result
         }
-        latest[handle] = Flight(number: number, task: task)
+        latest[key] = Flight(number: number, task: task)
         return try await task.value.get()
     }
 
-    private func begin(_ handle: String, _ number: Int) {
-        if latest[handle]?.number == number { latest[handle]?.hasBegun = true }
+    private func begin(_ key: [UInt8], _ number: Int) {
+        if latest[key]?.number == number { latest[key]?.hasBegun = true }
     }
 
-    private func end(_ handle: String, _ number: Int) {
-        if latest[handle]?.number == number { latest[handle] = nil }
+    private func end(_ key: [UInt8], _ number: Int) {
+        if latest[key]?.number == number { latest[key] = nil }
     }
 }
 

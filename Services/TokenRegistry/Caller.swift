@@ -12,7 +12,7 @@ enum Caller: Sendable, Equatable {
     func mayReach(_ userID: String) -> Bool {
         switch self {
         case .backend: true
-        case .user(let id, _): id == userID
+        case .user(let id, _): id.isSame(as: userID)
         }
     }
 }

@@ -102,7 +102,7 @@ struct RegistryStore: Sendable {
         case .handles(let handles): owners = Set(try handles.compactMap { try rows.owner(of: $0) })
         case .token(let token): owners = try rows.owners(ofToken: token)
         }
-        return try owners.subtracting([userID]).sorted().map { owner in
+        return try owners.filter { !$0.isSame(as: userID) }.sorted().map { owner in
             let before = try rows.load(owner)
             var after = before
             switch claim {

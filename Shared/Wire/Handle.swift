@@ -1,3 +1,5 @@
+import Foundation
+
 /// The address that a person writes from: a phone number in E.164 or an e-mail address in lower case.
 public struct Handle: Sendable, Hashable {
     /// The one spelling that partitions, look-ups and replies go by.
@@ -24,7 +26,8 @@ public struct Handle: Sendable, Hashable {
 
     /// RFC 5321, 4.5.3.1: 64 bytes before the @, 254 in all.
     private static func email(_ raw: String) -> String? {
-        let text = raw.lowercased()
+        // One spelling also of what Unicode can write in two ways (RFC 6532, 3.1).
+        let text = raw.lowercased().precomposedStringWithCanonicalMapping
         let parts = text.split(separator: "@", omittingEmptySubsequences: false)
         guard parts.count == 2, (1...64).contains(parts[0].utf8.count), !parts[1].isEmpty, text.utf8.count <= 254,
             text.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F && !$0.properties.isWhitespace })

@@ -36,6 +36,24 @@ import Testing
         }
     }
 
+    @Test func `ids that Unicode calls equivalent are two users`() async throws {
+        try await Bench.with { bench in
+            let (one, two) = ("/v1/users/zo%C3%AB", "/v1/users/zoe%CC%88")
+            #expect(try await bench.call("PUT", "\(one)/handles", #"{"handles":["+12025559876"]}"#).status == 204)
+            #expect(try await bench.call("PUT", "\(one)/devices/p/start-token", startToken("aa")).status == 204)
+            let stranger = try bench.signer.token("zoe\u{308}", at: bench.clock)
+            #expect(
+                try await bench.call("PUT", "\(one)/devices/p/start-token", startToken("bb"), by: stranger).status
+                    == 404)
+            #expect(try await bench.record("+12025559876").devices.flatMap(\.startTokens).map(\.token) == [token("aa")])
+            // A token of one's own path moves here as it does between any two users.
+            #expect(
+                try await bench.call("PUT", "\(two)/devices/p/start-token", startToken("aa"), by: stranger).status
+                    == 204)
+            #expect(try await bench.record("+12025559876").devices.isEmpty)
+        }
+    }
+
     @Test func `own paths answer a user's token, except the backend's`() async throws {
         try await Bench.with { bench in
             let kim = try bench.signer.token(

@@ -12,6 +12,10 @@ import Testing
         #expect(Handle(written)?.text == normal)
     }
 
+    @Test func `an address that Unicode can write in two ways has one spelling`() {
+        #expect(Handle("Zoe\u{308}@example.com").map { Array($0.text.utf8) } == Array("zo\u{EB}@example.com".utf8))
+    }
+
     @Test(arguments: [
         "", "+", "12025559876", "+0123456789", "+1", "+1234567890123456", "+1202555987x", "+١٢٣٤٥٦٧٨٩", "sam",
         "@example.com",
