@@ -61,7 +61,10 @@ final class JWTKeys: Sendable {
     }
 
     /// Changes when the file is written or another one is moved in its place.
+    ///
+    /// Kubernetes hands a Secret out as a link to a link, and changes the one in the middle.
     private static func version(of path: String) -> Version {
+        let path = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         // A file that is not there has a version of its own, and reading it says what is wrong.
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
         return Version(

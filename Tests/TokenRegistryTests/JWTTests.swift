@@ -142,4 +142,27 @@ import Testing
             #expect((try? verifier.verify(new)) != nil)
         }
     }
+
+    @Test func `keys in a Secret of Kubernetes, a link to a link, are rotated as well`() async throws {
+        try await TemporaryDirectory.with { folder in
+            let files = FileManager.default
+            let next = try Signer()
+            for (version, keys) in [("1", signer.jwks), ("2", next.jwks)] {
+                try files.createDirectory(atPath: "\(folder)/..\(version)", withIntermediateDirectories: false)
+                try Data(keys.utf8).write(to: URL(fileURLWithPath: "\(folder)/..\(version)/jwks.json"))
+            }
+            try files.createSymbolicLink(atPath: "\(folder)/..data", withDestinationPath: "..1")
+            try files.createSymbolicLink(atPath: "\(folder)/jwks.json", withDestinationPath: "..data/jwks.json")
+            let verifier = JWTVerifier(
+                keys: try JWTKeys(path: "\(folder)/jwks.json", log: Log(service: "test") { _ in }),
+                issuer: Signer.issuer, audience: Signer.audience, clock: clock.wallClock)
+            #expect((try? verifier.verify(signer.token("sam", at: clock))) != nil)
+            try files.removeItem(atPath: "\(folder)/..data")
+            try files.createSymbolicLink(atPath: "\(folder)/..data", withDestinationPath: "..2")
+            try await eventually("the new key counts") {
+                (try? verifier.verify(next.token("sam", at: clock))) != nil
+            }
+            #expect((try? verifier.verify(signer.token("sam", at: clock))) == nil)
+        }
+    }
 }
