@@ -11,10 +11,22 @@ package final class ProviderToken: Sendable {
     package static let renewalAge: Int64 = 45 * 60
     /// Seconds of age below which none is made, whatever APNs says.
     package static let minimumAge: Int64 = 20 * 60
+    /// Seconds of age from which a new one is made although APNs has had too many: it takes none that is an hour old.
+    package static let latestRenewalAge: Int64 = 55 * 60
+    /// Seconds for which none is made after APNs has had too many.
+    package static let restraint: Int64 = 20 * 60
 
     private struct Issued {
         let text: String
         let at: Int64
+        /// No new one before then.
+        var keptUntil: Int64 = 0
+
+        func isDue(at now: Int64) -> Bool {
+            let age = now - at
+            return age < 0 || age >= ProviderToken.latestRenewalAge
+                || age >= ProviderToken.renewalAge && now >= keptUntil
+        }
     }
 
     private let key: ES256PrivateKey
@@ -34,7 +46,7 @@ package final class ProviderToken: Sendable {
     package func current() throws -> String {
         let now = clock.seconds
         return try issued.withLock { issued in
-            if let issued, now - issued.at < Self.renewalAge, now >= issued.at { return issued.text }
+            if let issued, !issued.isDue(at: now) { return issued.text }
             let fresh = Issued(text: try make(at: now), at: now)
             issued = fresh
             return fresh.text
@@ -55,6 +67,12 @@ package final class ProviderToken: Sendable {
             }
             return false
         }
+    }
+
+    /// APNs has got new tokens too often: goes on with the one there is for a while.
+    package func keep() {
+        let now = clock.seconds
+        issued.withLock { $0?.keptUntil = now + Self.restraint }
     }
 
     private func make(at now: Int64) throws -> String {

@@ -57,7 +57,7 @@ struct APNSAnswer: Sendable, Equatable {
             case (403, _): .denied
             case (410, _): .tokenDead(at: deadAt ?? now)
             // The connection cannot be used with a newer token for a while; the one we have is good on another.
-            case (429, "TooManyProviderTokenUpdates"): .newConnection
+            case (429, Self.tooManyTokens): .newConnection
             case (408, _), (429, _), (500..., _): .later(after: pause)
             default: .refused
             }
@@ -69,6 +69,8 @@ extension APNSAnswer {
         self.init(
             status: response.status, retryAfter: response.header("retry-after"), body: response.body, now: now)
     }
+
+    static let tooManyTokens = "TooManyProviderTokenUpdates"
 
     /// The reasons that Apple lists, and two that were seen besides.
     static let knownReasons: Set<String> = [

@@ -83,7 +83,7 @@ final class APNSGateway: Sendable {
         if answer.meaning == .denied {
             log.error(
                 "APNs denies access: are APNS_TEAM_ID, APNS_KEY_ID and the key right?", ["reason": answer.reason])
-        } else if answer.reason == "TooManyProviderTokenUpdates" {
+        } else if answer.reason == APNSAnswer.tooManyTokens {
             log.error("APNs got another JWT too soon: does somebody else push with this key?")
         } else if strange.isNews(answer) {
             log.error(

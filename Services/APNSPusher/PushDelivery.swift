@@ -74,6 +74,7 @@ struct PushDelivery: Sendable {
     private func attempt(_ push: StepWork.Push, _ tries: inout PushTries, as jwt: String) async -> PushTries.Next {
         do {
             let answer = try await gateway.send(push.request, to: tries.target, as: jwt)
+            if answer.reason == APNSAnswer.tooManyTokens { providerToken.keep() }
             return tries.answered(answer, now: Timestamp(clock.now))
         } catch {
             log.debug("push not answered", ["error": "\(error)"])

@@ -107,6 +107,26 @@ import Testing
         #expect(try token.current() == third)
     }
 
+    @Test func `after APNs has had too many none is made for twenty minutes, unless it would be an hour old`() throws {
+        let clock = ManualClock(Date(timeIntervalSince1970: 1_790_000_000))
+        let token = ProviderToken(
+            key: try ES256PrivateKey.generate(), keyID: "ABC123DEFG", teamID: "DEF123GHIJ", clock: clock.wallClock)
+        let first = try token.current()
+        clock.advance(by: .seconds(30 * 60))
+        token.keep()
+        clock.advance(by: .seconds(19 * 60))
+        #expect(try token.current() == first)
+        clock.advance(by: .seconds(2 * 60))
+        let second = try token.current()
+        #expect(second != first)
+        clock.advance(by: .seconds(44 * 60))
+        token.keep()
+        clock.advance(by: .seconds(10 * 60))
+        #expect(try token.current() == second)
+        clock.advance(by: .seconds(2 * 60))
+        #expect(try token.current() != second)
+    }
+
     @Test func `a clock that was set back gets a new one`() throws {
         let clock = ManualClock(Date(timeIntervalSince1970: 1_790_000_000))
         let token = ProviderToken(
