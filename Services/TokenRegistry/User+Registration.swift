@@ -57,6 +57,7 @@ extension User {
             fill(index, with: new, at: now)
         } else if let index = startedCard(for: new) {
             fill(index, with: new, at: now)
+            putInOrder(index)
         } else {
             append(new, id: id, at: now)
         }
@@ -78,6 +79,21 @@ extension User {
         }.sorted { cards[$0].generation < cards[$1].generation }
         // A phone whose clock is behind ours by more than the push took has a card too early for any of them.
         return starts.last { index in new.startedAt.map { cards[index].startedAt <= $0 } ?? true } ?? starts.last
+    }
+
+    /// Of two cards of a session the one that came up later counts as the newer start's, whichever start it was taken for.
+    ///
+    /// A phone that was away may get two starts at once, and the first of them makes its card when the second has been
+    /// granted already. The app goes by the order in which they came up, and ends the older one.
+    private mutating func putInOrder(_ index: Int) {
+        let card = cards[index]
+        let older = cards.indices.filter { other in
+            cards[other].state == .live && cards[other].deviceID == card.deviceID
+                && cards[other].attributesType == card.attributesType && cards[other].sessionID == card.sessionID
+                && cards[other].generation > card.generation && cards[other].startedAt <= card.startedAt
+        }
+        guard let newest = older.max(by: { cards[$0].generation < cards[$1].generation }) else { return }
+        (cards[index].generation, cards[newest].generation) = (cards[newest].generation, card.generation)
     }
 
     private mutating func fill(_ index: Int, with new: ActivityRegistration, at now: Timestamp) {

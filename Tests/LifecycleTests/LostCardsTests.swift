@@ -61,6 +61,29 @@ import Testing
         try expectRight(world)
     }
 
+    @Test func `two starts that come to a phone at once leave one card`() async throws {
+        let world = try await world()
+        // APNs keeps the first start for the phone, which is away, and the second is on its way when it comes back.
+        world.onPhone("a") { phone, _ in phone.goOffline() }
+        try await say("show first", world)
+        for text in ["end", "show second"] {
+            world.text(text)
+            try await work(world)
+        }
+        #expect(starts(world) == 2)
+        world.onPhone("a") { phone, now in phone.goOnline(at: now) }
+        deliverAll(world)
+        #expect(try shown(world) == ["second"])
+        // The app has told both cards, and not yet that it has ended the first.
+        for _ in 0..<2 { world.stepApp("a") }
+        try await work(world)
+        try await world.drain()
+        #expect(try shown(world) == ["second"])
+        try await say("show third", world)
+        #expect(try shown(world) == ["third"])
+        try expectRight(world)
+    }
+
     @Test func `an app that is installed anew in mid-session has a card again`() async throws {
         let world = try await world()
         try await say("show first", world)

@@ -125,6 +125,21 @@ import Testing
         #expect(user.cards.map(\.activityID) == ["A", "B"])
     }
 
+    @Test func `of two starts that came to the phone at once the later card is the newer start's`() {
+        for startedAt in [at(200), at(201)] {
+            var user = sam()
+            _ = user.grantStart(start(100), request: "a", id: "1", at: at(0))
+            _ = user.grantStart(start(101, generation: 1), request: "b", id: "2", at: at(100))
+            user.register(card("A", "t1", startedAt: at(200)), id: "3", at: at(202))
+            user.register(card("B", "t2", startedAt: startedAt), id: "4", at: at(203))
+            let generations = Dictionary(
+                uniqueKeysWithValues: user.cards.map { ($0.activityID, $0.generation) })
+            #expect(generations == ["A": 0, "B": 1])
+            #expect(user.cards.allSatisfy { $0.state == .live })
+            #expect(user.reconcile(running: ["A", "B"], on: "phone", at: at(204)) == ["A"])
+        }
+    }
+
     // MARK: Another installation
 
     @Test func `an app that was installed anew gets a card again`() {
