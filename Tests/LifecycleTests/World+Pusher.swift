@@ -128,7 +128,11 @@ extension World {
             if let askedAt = step.askedAt, now >= askedAt + .seconds(PushDelivery.startPatience) {
                 return finish(&step, .notNow(reason: "too late for a start", pause: .zero))
             }
-            if let key = step.startKey { checkStart(key, event.data) }
+            if let key = step.startKey {
+                checkStart(key, event.data)
+                // What the registry has heard was of the start before this one, for another installation of the app.
+                knownStarts.remove(key)
+            }
         }
         var tries = step.tries ?? PushTries(push, fallback: .production)
         let fault = nextFault()

@@ -35,8 +35,8 @@ final class World {
     /// By device, session and generation: cards that need not be there, since their starts were lost after APNs had
     /// taken them.
     var lostStarts: Set<String> = []
-    /// Those of which the registry has heard that APNs took them.
-    private(set) var knownStarts: Set<String> = []
+    /// Those of which the registry has heard that APNs took the last one.
+    var knownStarts: Set<String> = []
     /// How often what is worth counting has happened.
     var happened: [String: Int] = [:]
     /// Swipes that the registry has confirmed, by device and session.
