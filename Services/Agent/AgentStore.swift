@@ -116,16 +116,21 @@ final class AgentStore: Sendable {
     }
 
     /// Sessions of the given partitions whose time has come, the longest overdue first.
+    ///
+    /// Without those of users whose earlier events wait for the agent: this one would only wait behind them.
     func due(at now: Timestamp, partitions: [Int], limit: Int = 500) async throws -> [Due] {
+        guard !partitions.isEmpty else { return [] }
         let keyring = keyring
+        let ours = partitions.sorted().map(String.init).joined(separator: ", ")
         return try await database.read { transaction in
             let rows = try transaction.run(
                 """
-                SELECT user_key, partition, due_at, sealed FROM user_state
-                WHERE due_at IS NOT NULL AND due_at <= $1 ORDER BY due_at LIMIT $2
+                SELECT user_key, due_at, sealed FROM user_state s
+                WHERE due_at IS NOT NULL AND due_at <= $1 AND partition IN (\(ours))
+                    AND NOT EXISTS (SELECT 1 FROM deferred_lane l WHERE l.user_key = s.user_key)
+                ORDER BY due_at LIMIT $2
                 """, [.integer(now.millisecondsSince1970), .integer(limit)])
             return try rows.compactMap { row in
-                guard partitions.contains(Int(try row.integer("partition"))) else { return nil }
                 let state: UserState = try Self.opened(try row.blob("sealed"), try row.blob("user_key"), keyring)
                 guard let session = state.session, session.isOpen else { return nil }
                 let dueAt = Timestamp(millisecondsSince1970: try row.integer("due_at"))

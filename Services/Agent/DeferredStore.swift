@@ -133,13 +133,16 @@ final class DeferredStore: Sendable {
 
     /// Lanes of the given partitions whose time has come, the longest overdue first.
     func due(at now: Timestamp, partitions: [Int], limit: Int = 500) async throws -> [Due] {
+        guard !partitions.isEmpty else { return [] }
         let keyring = keyring
+        let ours = partitions.sorted().map(String.init).joined(separator: ", ")
         return try await database.read { transaction in
             let lanes = try transaction.run(
-                "SELECT user_key, partition, due_at FROM deferred_lane WHERE due_at <= $1 ORDER BY due_at LIMIT $2",
-                [.integer(now.millisecondsSince1970), .integer(limit)])
+                """
+                SELECT user_key, due_at FROM deferred_lane
+                WHERE due_at <= $1 AND partition IN (\(ours)) ORDER BY due_at LIMIT $2
+                """, [.integer(now.millisecondsSince1970), .integer(limit)])
             return try lanes.compactMap { lane in
-                guard partitions.contains(Int(try lane.integer("partition"))) else { return nil }
                 let userKey = try lane.blob("user_key")
                 let first = try transaction.run(
                     "SELECT sealed FROM deferred_event WHERE user_key = $1 ORDER BY position LIMIT 1",

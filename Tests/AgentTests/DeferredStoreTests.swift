@@ -78,6 +78,11 @@ import Testing
             #expect(due.allSatisfy { !$0.laneID.contains("5550000001") })
             let others = (0..<16).filter { $0 != partition }
             #expect(try await store.due(at: at(100), partitions: others).isEmpty)
+            // What another replica does not get round to holds nothing up here.
+            let other = try #require(
+                (3..<100).map { "+155500000\($0)" }.first { Partition.of($0, among: 16) != partition })
+            try await store.begin(entry(9, of: other), dueAt: at(50))
+            #expect(try await store.due(at: at(100), partitions: [partition], limit: 1).map(\.handle) == [user])
 
             try await store.postpone(user, until: at(200))
             #expect(try await store.due(at: at(199), partitions: [partition]).isEmpty)
