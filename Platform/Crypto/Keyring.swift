@@ -36,14 +36,14 @@ package struct Keyring: Sendable {
         try self.init(keys)
     }
 
-    /// The id of the key that seals.
-    package var sealingKeyID: String { first.id }
+    /// What all that the first key seals begins with.
+    package var sealedPrefix: [UInt8] { [Self.format, UInt8(first.id.utf8.count)] + Array(first.id.utf8) }
 
     /// Seals with the first key.
     ///
     /// - Parameter context: What the bytes belong to, such as a table and a row. Opening needs the same context.
     package func seal(_ plain: [UInt8], context: [UInt8]) -> [UInt8] {
-        let header = [Self.format, UInt8(first.id.utf8.count)] + Array(first.id.utf8)
+        let header = sealedPrefix
         // 96 random bits do not meet each other before some four billion seals with one key (SP 800-38D, 8.3).
         let nonce = RandomBytes.make(AESGCMKey.nonceBytes)
         return header + nonce + first.seal(plain, nonce: nonce, context: header + context)

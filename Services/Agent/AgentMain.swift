@@ -69,6 +69,7 @@ struct AgentMain {
             group.addTask { await sessions.run(until: stop) }
             group.addTask { await lanes.run(until: stop) }
             group.addTask { await inbox.run(until: stop) }
+            group.addTask { await store.resealing.run(log) { stop.isFired } }
             await worker.serve(until: signals, grace: .seconds(25))
             stop.fire()
         }

@@ -73,6 +73,7 @@ final class AgentStore: Sendable {
     private let writes: Batcher<Write, CommitResult>
     let attempts: AttemptStore
     let deferred: DeferredStore
+    let resealing: StateResealing
 
     /// - Parameters:
     ///   - hashKey: Turns handles into what they are looked up by.
@@ -83,6 +84,7 @@ final class AgentStore: Sendable {
         self.keyring = keyring
         attempts = AttemptStore(database)
         deferred = DeferredStore(database, hashKey: hashKey, keyring: keyring)
+        resealing = StateResealing(database: database, keyring: keyring)
         loads = Batcher { requests in
             try await database.read { transaction in
                 try requests.map { try Self.load($0, transaction, keyring) }

@@ -29,11 +29,8 @@ struct Vault: Sendable {
         try keys.sealing.open(sealed, context: context(.outbox, []))
     }
 
-    /// What all that the present key seals begins with: format and key id.
-    var sealedPrefix: [UInt8] {
-        let id = Array(keys.sealing.sealingKeyID.utf8)
-        return [1, UInt8(id.count)] + id
-    }
+    /// What all that the present key seals begins with.
+    var sealedPrefix: [UInt8] { keys.sealing.sealedPrefix }
 
     private func context(_ kind: Kind, _ hash: [UInt8]) -> [UInt8] { Array("registry/\(kind.rawValue)/".utf8) + hash }
 }

@@ -64,7 +64,7 @@ import Testing
         let old = try Keyring(fileTexts: [keyText("old", 1)])
         let sealed = old.seal([1, 2, 3], context: [])
         let both = try Keyring(fileTexts: [keyText("new", 2), keyText("old", 1)])
-        #expect(both.sealingKeyID == "new")
+        #expect(both.sealedPrefix == [1, 3] + Array("new".utf8))
         #expect(try both.open(sealed, context: []) == [1, 2, 3])
         let resealed = both.seal([1, 2, 3], context: [])
         #expect(try both.open(resealed, context: []) == [1, 2, 3])
