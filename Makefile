@@ -1,4 +1,4 @@
-.PHONY: help run test unit faults soak compose-test check format build clean backlog fuzz pictures bench bench-quick
+.PHONY: help run test unit interleavings faults soak compose-test check format build clean backlog fuzz pictures bench bench-quick
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -11,6 +11,10 @@ test:  ## everything that is tested
 
 unit:  ## only what needs no server
 	./test unit
+
+interleavings:  ## 30,000 random lives of a card (or COUNT=…); SEED=… repeats a single one; build and ./test first
+	INTERLEAVINGS=$(or $(COUNT),30000) $(if $(SEED),INTERLEAVING_SEED=$(SEED)) \
+		swift test --skip-build --filter 'Random interleavings'
 
 faults:  ## every fault, one after the other; build and ./test first
 	ISTHMUS_CONFIGURATION=debug .test/venv/bin/pytest -p no:cacheprovider Tests/Faults
