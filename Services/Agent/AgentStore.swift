@@ -34,12 +34,18 @@ final class AgentStore: Sendable {
         let state: UserState?
         /// A state that had to make way, for the record.
         var replaced: UserState?
-        /// Whether the replaced states of the user go as well.
-        var forgetsReplaced = false
+        /// The replaced states that go as well.
+        var erasure: Erasure?
         let partition: Int
         let dueAt: Timestamp?
         let outgoing: [Outgoing]
         let at: Timestamp
+    }
+
+    /// Whose states are to be forgotten, among those that made way under a handle.
+    struct Erasure: Sendable {
+        let change: IdentityChanged
+        let owner: RegistryRecord
     }
 
     enum CommitResult: Sendable, Equatable {
@@ -202,9 +208,7 @@ final class AgentStore: Sendable {
             return try takeBack(commit.eventKeys[...], transaction)
         }
         let key = commit.eventKeys[0]
-        if commit.forgetsReplaced {
-            _ = try transaction.run("DELETE FROM replaced_state WHERE user_key = $1", [.blob(userKey)])
-        }
+        if let erasure = commit.erasure { try forgetReplaced(erasure, userKey, transaction, keyring) }
         if let replaced = commit.replaced {
             _ = try transaction.run(
                 "INSERT INTO replaced_state (event_key, user_key, replaced_at, sealed) VALUES ($1, $2, $3, $4)",
@@ -219,6 +223,19 @@ final class AgentStore: Sendable {
                 [.text(key), .integer(position), .blob(try sealed(outgoing, Array(key.utf8), keyring))])
         }
         return .committed
+    }
+
+    private static func forgetReplaced(
+        _ erasure: Erasure, _ userKey: [UInt8], _ transaction: Transaction, _ keyring: Keyring
+    ) throws {
+        let rows = try transaction.run(
+            "SELECT event_key, sealed FROM replaced_state WHERE user_key = $1", [.blob(userKey)])
+        for row in rows {
+            let replaced: UserState = try opened(try row.blob("sealed"), userKey, keyring)
+            guard erasure.change.erases(replaced.userID, of: erasure.owner) else { continue }
+            _ = try transaction.run(
+                "DELETE FROM replaced_state WHERE event_key = $1", [.text(try row.text("event_key"))])
+        }
     }
 
     /// Undoes one event's marks: the transaction goes on for the other events of its batch.

@@ -142,8 +142,8 @@ final class EventHandler: Sendable {
     }
 
     private func work(_ event: CloudEvent<InboundEvent>, from source: Source) async throws {
-        let record = try await registry.lookup(event.data.handle)
-        if record.canonicalHandle != event.data.handle, !event.data.isPassedOn, event.data.isFromUser {
+        let record = try await record(for: event.data)
+        if record.canonicalHandle != event.data.handle, event.data.follows(record) {
             return try await passOn(event, to: record.canonicalHandle)
         }
         while true {
@@ -165,13 +165,22 @@ final class EventHandler: Sendable {
             let commit = AgentStore.Commit(
                 eventKeys: keys, version: loaded.version, handle: before.handle,
                 state: outcome.isGone ? nil : outcome.state, replaced: outcome.replaced,
-                forgetsReplaced: event.data.isErasure, partition: Partition.of(before.handle, among: partitions),
+                erasure: event.data.erasure(of: record), partition: Partition.of(before.handle, among: partitions),
                 dueAt: turn.rules.dueAt(outcome.state.session), outgoing: outcome.outgoing, at: now)
             // A conflict means that another replica had the event too, or one of the same user before it.
             guard try await store.commit(commit) == .committed else { continue }
             note(outcome, event)
             return try await publish(outcome.outgoing, of: keys[0])
         }
+    }
+
+    /// What the registry knows of whom the event is about.
+    private func record(for event: InboundEvent) async throws -> RegistryRecord {
+        // The handle that a state was moved to may be somebody else's by now.
+        if case .stateMoved(let moved) = event.content, let userID = moved.userID {
+            return try await registry.lookup(user: userID)
+        }
+        return try await registry.lookup(event.handle)
     }
 
     private func entry(_ event: CloudEvent<InboundEvent>, body: [UInt8]) -> DeferredStore.Entry {
@@ -227,16 +236,20 @@ final class EventHandler: Sendable {
 }
 
 extension InboundEvent {
-    /// Whether a person or the customer's backend caused it: such an event follows the user to their canonical handle.
-    fileprivate var isFromUser: Bool {
+    /// Whether it follows the user to their canonical handle: what a person or the customer's backend caused does, once,
+    /// and so does a state for which that has changed again on the way.
+    func follows(_ record: RegistryRecord) -> Bool {
         switch content {
-        case .message, .reaction, .edit, .custom: true
-        case .sessionDue, .islandReachable, .identityChanged, .stateMoved, .laneDue: false
+        case .message, .reaction, .edit, .custom: !isPassedOn
+        case .stateMoved(let moved):
+            moved.userID != nil && record.userID != nil && !record.canonicalHandle.isEmpty
+        case .sessionDue, .islandReachable, .identityChanged, .laneDue: false
         }
     }
 
-    fileprivate var isErasure: Bool {
-        if case .identityChanged(let change) = content { change.isErased == true } else { false }
+    fileprivate func erasure(of owner: RegistryRecord) -> AgentStore.Erasure? {
+        guard case .identityChanged(let change) = content, change.isErased == true else { return nil }
+        return AgentStore.Erasure(change: change, owner: owner)
     }
 }
 

@@ -71,6 +71,14 @@ struct Turn: Sendable {
     }
 
     func take(_ input: Input, _ stored: UserState) async throws -> Outcome {
+        switch input.event.data.content {
+        case .identityChanged(let change):
+            return try Identity.change(
+                stored, as: change, for: input.record, eventKey: input.eventKey, partitions: partitions, at: input.now,
+                traceparent: input.event.traceparent)
+        case .stateMoved(let moved): return try adopt(moved, input, stored)
+        default: break
+        }
         let (state, replaced) = Identity.settle(stored, for: input.record)
         var outcome = try await take(input, current: state)
         outcome.replaced = outcome.replaced ?? replaced
@@ -103,21 +111,19 @@ struct Turn: Sendable {
                 to: .custom(custom), input, state, opensSession: .ifShown, repliesIn: state.lastChat,
                 receivedAt: custom.receivedAt)
         case .sessionDue(let due): return try await sessionDue(due, input, state)
-        // Works what has waited, and is nothing to the agent itself.
-        case .laneDue: return Outcome(state: state)
         case .islandReachable(let reachable): return try showAgain(reachable, input, state)
-        case .identityChanged(let change):
-            return try Identity.move(
-                state, as: change, eventKey: input.eventKey, partitions: partitions, at: input.now,
-                traceparent: input.event.traceparent)
-        case .stateMoved(let moved):
-            var outcome = try Identity.adopt(moved, beside: state, for: input.record)
-            // The user may have become known in the middle of a session: now there are Islands to show it on.
-            if outcome.replaced == nil, isInAfterlife(outcome.state, at: input.now) {
-                try publishAgain(input, &outcome)
-            }
-            return outcome
+        // Work what has waited, or were dealt with above, and are nothing to the agent itself.
+        case .laneDue, .identityChanged, .stateMoved: return Outcome(state: state)
         }
+    }
+
+    private func adopt(_ moved: StateMoved, _ input: Input, _ stored: UserState) throws -> Outcome {
+        var outcome = try Identity.adopt(moved, beside: stored, for: input.record)
+        // The user may have become known in the middle of a session: now there are Islands to show it on.
+        if !outcome.isGone, outcome.state != stored, isInAfterlife(outcome.state, at: input.now) {
+            try publishAgain(input, &outcome)
+        }
+        return outcome
     }
 
     /// Whether there may be a card of the user's last session on some phone.

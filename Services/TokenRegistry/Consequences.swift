@@ -11,18 +11,18 @@ struct Consequences: Sendable, Equatable {
     ///
     /// A handle that moved is in two of the pairs.
     ///
-    /// - Parameter areErased: the users after the change are to be forgotten, by the agent as well.
-    init(_ changes: [(before: User, after: User)], areErased: Bool = false) {
+    /// - Parameter isErasure: The user is to be forgotten, by the agent as well.
+    init(_ changes: [(before: User, after: User)], isErasure: Bool = false) {
         let before = Self.identities(changes.map(\.before))
         let after = Self.identities(changes.map(\.after))
         let touched = changes.flatMap { $0.before.handles + $0.after.handles }.map(\.handle)
         var seen: Set<Handle> = []
         staleHandles = touched.filter { seen.insert($0).inserted }
-        for handle in staleHandles where before[handle] != after[handle] {
-            let nobody = IdentityChanged(
-                userID: nil, canonicalHandle: handle.text, isErased: areErased ? true : nil)
+        for handle in staleHandles where before[handle] != after[handle] && !isErasure {
+            let nobody = IdentityChanged(userID: nil, canonicalHandle: handle.text)
             events.append(InboundEvent(handle: handle.text, content: .identityChanged(after[handle] ?? nobody)))
         }
+        if isErasure { events = changes.flatMap { Self.erasures($0.before) } }
         events = Self.movedStates(changes).filter { !events.contains($0) } + events
         for (before, after) in changes { events += Self.reachable(before, after) }
     }
@@ -35,6 +35,17 @@ struct Consequences: Sendable, Equatable {
             guard let old = before.canonicalHandle, let new = after.canonicalHandle, old != new else { return nil }
             let identity = IdentityChanged(userID: after.id, canonicalHandle: new.text)
             return InboundEvent(handle: old.text, content: .identityChanged(identity))
+        }
+    }
+
+    /// The agent keeps what a user's last handle has left when there is no other for it to follow to.
+    private static func erasures(_ user: User) -> [InboundEvent] {
+        (user.formerHandles + user.handles.map(\.handle)).map { handle in
+            InboundEvent(
+                handle: handle.text,
+                content: .identityChanged(
+                    IdentityChanged(
+                        userID: nil, canonicalHandle: handle.text, isErased: true, erasedUserID: user.id)))
         }
     }
 

@@ -26,6 +26,8 @@ enum Migrations {
             ALTER TABLE registry_start_tokens ADD COLUMN time_zone TEXT;
             ALTER TABLE registry_start_tokens ADD COLUMN locale TEXT;
             """),
+        Migration(
+            number: 4, name: "handles that users had", sqlite: formerHandles("BLOB"), postgres: formerHandles("BYTEA")),
     ]
 
     /// Generations come from one counter for all users: a handle's stay in order when it moves or comes back.
@@ -35,6 +37,18 @@ enum Migrations {
         """
 
     private static let counterPostgres = "CREATE SEQUENCE registry_generation;"
+
+    private static func formerHandles(_ blob: String) -> String {
+        """
+        CREATE TABLE registry_former_handles (
+            user_id TEXT NOT NULL REFERENCES registry_users (user_id) ON DELETE CASCADE,
+            handle_hash \(blob) NOT NULL,
+            sealed \(blob) NOT NULL,
+            position BIGINT NOT NULL,
+            PRIMARY KEY (user_id, handle_hash)
+        );
+        """
+    }
 
     private static func tables(_ blob: String, id: String) -> String {
         """

@@ -69,7 +69,7 @@ struct RegistryStore: Sendable {
             let rows = UserRows(transaction: transaction, vault: vault)
             let before = try rows.load(userID)
             guard before.generation > 0 else { return (false, Committed()) }
-            let committed = try store([(before, User(id: userID))], rows, Timestamp(clock.now), areErased: true)
+            let committed = try store([(before, User(id: userID))], rows, Timestamp(clock.now), isErasure: true)
             try rows.delete(userID)
             return (true, committed)
         }
@@ -115,14 +115,14 @@ struct RegistryStore: Sendable {
     }
 
     private func store(
-        _ changes: [(before: User, after: User)], _ rows: UserRows, _ now: Timestamp, areErased: Bool = false
+        _ changes: [(before: User, after: User)], _ rows: UserRows, _ now: Timestamp, isErasure: Bool = false
     ) throws -> Committed {
         var changes = changes
         for index in changes.indices {
             changes[index].after.generation = try rows.nextGeneration()
             try rows.store(changes[index].after, over: changes[index].before, at: now)
         }
-        let consequences = Consequences(changes, areErased: areErased)
+        let consequences = Consequences(changes, isErasure: isErasure)
         let outbox = OutboxRows(transaction: rows.transaction, vault: vault)
         var committed = Committed(hasEvents: !consequences.events.isEmpty)
         for event in consequences.events {

@@ -6,6 +6,7 @@ struct Resealing: Sendable {
 
     private static let tables: [(table: String, hash: String, kind: Vault.Kind)] = [
         ("registry_handles", "handle_hash", .handle),
+        ("registry_former_handles", "handle_hash", .handle),
         ("registry_start_tokens", "token_hash", .token),
         ("registry_activities", "token_hash", .token),
     ]

@@ -3,7 +3,7 @@ import Shared
 extension User {
     /// Makes `new` all the handles the user has.
     mutating func replaceHandles(with new: [Handle]) {
-        handles.removeAll { !new.contains($0.handle) }
+        give(up: handles.map(\.handle).filter { !new.contains($0) })
         addHandles(new)
     }
 
@@ -14,16 +14,23 @@ extension User {
         for handle in new where !handles.contains(where: { $0.handle == handle }) {
             handles.append(OwnedHandle(handle: handle, isCanonical: false))
         }
+        formerHandles.removeAll(where: new.contains)
         chooseCanonicalHandle()
-        while handles.count > Self.mostHandles, let oldest = handles.firstIndex(where: { !$0.isCanonical }) {
-            handles.remove(at: oldest)
+        while handles.count > Self.mostHandles, let oldest = handles.first(where: { !$0.isCanonical }) {
+            give(up: [oldest.handle])
         }
     }
 
     /// Gives up what is another user's now.
     mutating func loseHandles(_ lost: [Handle]) {
-        handles.removeAll { lost.contains($0.handle) }
+        give(up: handles.map(\.handle).filter(lost.contains))
         chooseCanonicalHandle()
+    }
+
+    private mutating func give(up lost: [Handle]) {
+        handles.removeAll { lost.contains($0.handle) }
+        formerHandles += lost
+        formerHandles.removeFirst(max(0, formerHandles.count - Self.mostFormerHandles))
     }
 
     /// The first phone number, or else the first handle.

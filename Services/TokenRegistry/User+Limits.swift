@@ -6,6 +6,7 @@ extension User {
     static let mostKindsOnADevice = 16
     static let mostCardsOnADevice = 50
     static let mostHandles = 20
+    static let mostFormerHandles = 100
 
     /// How long an ended card is remembered: longer than it can stay on a Lock Screen (four hours after its eight).
     static let endedIsKept: Int64 = 48 * 3_600_000

@@ -10,6 +10,10 @@ struct User: Sendable, Equatable {
     var generation: Int64 = 0
     /// In the order of their registration.
     var handles: [OwnedHandle] = []
+    /// Those that the user has no more, the newest last.
+    ///
+    /// The agent may have kept something of theirs under one, which goes when the user is erased.
+    var formerHandles: [Handle] = []
     var startTokens: [StartToken] = []
     /// In the order of their beginning.
     var cards: [Card] = []

@@ -12,7 +12,7 @@ struct UserRows {
         let rows = try transaction.run("SELECT generation FROM registry_users WHERE user_id = $1", [.text(id)])
         guard let row = rows.first else { return user }
         user.generation = try row.integer("generation")
-        user.handles = try handles(of: id)
+        (user.handles, user.formerHandles) = try handles(of: id)
         user.startTokens = try startTokens(of: id)
         user.cards = try cards(of: id)
         return user
@@ -62,6 +62,7 @@ struct UserRows {
         if after.handles != before.handles {
             for (position, owned) in after.handles.enumerated() { try store(owned, at: position, of: after.id) }
         }
+        if after.formerHandles != before.formerHandles { try storeFormerHandles(of: after) }
         for token in before.startTokens where !after.startTokens.contains(token) {
             try transaction.run(
                 "DELETE FROM registry_start_tokens WHERE user_id = $1 AND device_id = $2 AND attributes_type = $3",
@@ -80,16 +81,42 @@ struct UserRows {
         try transaction.run("DELETE FROM registry_users WHERE user_id = $1", [.text(userID)])
     }
 
-    private func handles(of userID: String) throws -> [User.OwnedHandle] {
+    private func handles(of userID: String) throws -> (owned: [User.OwnedHandle], former: [Handle]) {
         let rows = try transaction.run(
-            "SELECT handle_hash, sealed, is_canonical FROM registry_handles WHERE user_id = $1 ORDER BY position",
-            [.text(userID)])
-        return try rows.map { row in
+            """
+            SELECT handle_hash, sealed, position, is_canonical, CAST(0 AS BIGINT) AS is_former
+            FROM registry_handles WHERE user_id = $1
+            UNION ALL SELECT handle_hash, sealed, position, CAST(0 AS BIGINT), CAST(1 AS BIGINT)
+            FROM registry_former_handles WHERE user_id = $1
+            ORDER BY position
+            """, [.text(userID)])
+        var owned: [User.OwnedHandle] = []
+        var former: [Handle] = []
+        for row in rows {
             let text = try vault.open(.handle, row.blob("sealed"), hash: row.blob("handle_hash"))
             guard let handle = Handle(text) else {
                 throw DatabaseError(.read, code: "handle", "a stored handle is not one")
             }
-            return User.OwnedHandle(handle: handle, isCanonical: try row.bool("is_canonical"))
+            if try row.bool("is_former") {
+                former.append(handle)
+            } else {
+                owned.append(User.OwnedHandle(handle: handle, isCanonical: try row.bool("is_canonical")))
+            }
+        }
+        return (owned, former)
+    }
+
+    private func storeFormerHandles(of user: User) throws {
+        try transaction.run("DELETE FROM registry_former_handles WHERE user_id = $1", [.text(user.id)])
+        for (position, handle) in user.formerHandles.enumerated() {
+            try transaction.run(
+                """
+                INSERT INTO registry_former_handles (user_id, handle_hash, sealed, position) VALUES ($1, $2, $3, $4)
+                """,
+                [
+                    .text(user.id), .blob(vault.hash(.handle, handle.text)), .blob(vault.seal(.handle, handle.text)),
+                    .integer(position),
+                ])
         }
     }
 

@@ -9,6 +9,7 @@ struct UserView: Encodable {
     let generation: Int64
     let canonicalHandle: String?
     let handles: [String]
+    let formerHandles: [String]
     let timeZone: String?
     let locale: String?
     let devices: [Device]
@@ -46,6 +47,7 @@ struct UserView: Encodable {
         generation = user.generation
         canonicalHandle = user.canonicalHandle?.text
         handles = user.handles.map(\.handle.text)
+        formerHandles = user.formerHandles.map(\.text)
         let record = user.record
         timeZone = record.timeZone
         locale = record.locale

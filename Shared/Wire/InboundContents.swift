@@ -190,11 +190,14 @@ public struct IdentityChanged: Sendable, Equatable, Codable {
     public let canonicalHandle: String
     /// The user is to be forgotten, with all that is kept of them; absent otherwise.
     public let isErased: Bool?
+    /// Who is to be forgotten: it may be a former owner of the handle.
+    public let erasedUserID: String?
 
-    public init(userID: String?, canonicalHandle: String, isErased: Bool? = nil) {
+    public init(userID: String?, canonicalHandle: String, isErased: Bool? = nil, erasedUserID: String? = nil) {
         self.userID = userID
         self.canonicalHandle = canonicalHandle
         self.isErased = isErased
+        self.erasedUserID = erasedUserID
     }
 }
 
@@ -204,10 +207,13 @@ public struct StateMoved: Sendable, Equatable, Codable {
     public let from: String
     /// The agent's own JSON, nobody else's matter.
     public let state: String
+    /// Whose it is from now on; absent in what an older build has sent.
+    public let userID: String?
 
-    public init(from: String, state: String) {
+    public init(from: String, state: String, userID: String? = nil) {
         self.from = from
         self.state = state
+        self.userID = userID
     }
 }
 

@@ -144,30 +144,96 @@ import Testing
             #expect(due.map(\.handle) == ["+15550000001"])
             #expect(due.map(\.sessionID) == ["s-+15550000001"])
             #expect(try await store.due(at: now, partitions: (0..<16).filter { $0 != own }).isEmpty)
+            // What another replica does not get round to holds nothing up here.
+            let other = try #require(
+                (3..<100).map { "+155500000\($0)" }.first { Partition.of($0, among: 16) != own })
+            _ = try await store.commit(commit(["e/3"], handle: other, due: 100))
+            #expect(try await store.due(at: now, partitions: [own], limit: 1).map(\.handle) == ["+15550000001"])
+            // Nor does a user whose agent is away, for hours maybe.
+            let entry = DeferredStore.Entry(
+                handle: "+15550000001", eventKey: "linq/x", partition: own, at: now, body: [1])
+            try await store.deferred.begin(entry, dueAt: now)
+            #expect(try await store.due(at: now, partitions: [own]).isEmpty)
+            try await store.deferred.remove("linq/x", of: "+15550000001", at: now)
+            #expect(try await store.due(at: now, partitions: [own]).count == 1)
         }
     }
 
-    @Test(.timeLimit(.minutes(3))) func `a state that is gone is gone, and one that made way is kept`() async throws {
+    private func replaced(_ database: Database) async throws -> [String] {
+        let rows = try await database.read { try $0.run("SELECT event_key FROM replaced_state ORDER BY event_key") }
+        return try rows.map { try $0.text("event_key") }
+    }
+
+    /// Makes way for an empty state of `handle`, once for each of the users.
+    private func makeWay(_ users: [String?], _ handle: String, _ store: AgentStore) async throws {
+        for user in users {
+            var old = UserState(handle: handle)
+            old.userID = user
+            let key = "e/\(user ?? "nobody")"
+            let version = try await store.load(handle: handle, eventKeys: []).version
+            let commit = AgentStore.Commit(
+                eventKeys: [key], version: version, handle: handle, state: UserState(handle: handle), replaced: old,
+                partition: 0, dueAt: nil, outgoing: [], at: Timestamp(millisecondsSince1970: 1000))
+            #expect(try await store.commit(commit) == .committed)
+        }
+    }
+
+    private func erase(_ user: String, _ handle: String, for owner: String?, _ store: AgentStore) async throws {
+        let change = IdentityChanged(userID: nil, canonicalHandle: handle, isErased: true, erasedUserID: user)
+        let record = RegistryRecord(generation: 1, userID: owner, canonicalHandle: handle, devices: [])
+        let commit = AgentStore.Commit(
+            eventKeys: ["erase/\(user)"], version: try await store.load(handle: handle, eventKeys: []).version,
+            handle: handle, state: nil, erasure: AgentStore.Erasure(change: change, owner: record), partition: 0,
+            dueAt: nil, outgoing: [], at: Timestamp(millisecondsSince1970: 1000))
+        #expect(try await store.commit(commit) == .committed)
+    }
+
+    @Test(.timeLimit(.minutes(3))) func `a state that is gone is gone, and those that made way are kept until then`()
+        async throws
+    {
         try await onBoth { store, database in
-            func replaced() async throws -> Int64 {
-                try await database.read { try $0.run("SELECT COUNT(*) AS n FROM replaced_state")[0].integer("n") }
-            }
+            let handle = "+15550000001"
             _ = try await store.commit(commit(["linq/1"]))
-            let old = UserState(handle: "+15550000001")
-            let at = Timestamp(millisecondsSince1970: 1000)
-            let making = AgentStore.Commit(
-                eventKeys: ["e/2"], version: 1, handle: old.handle, state: old, replaced: old, partition: 0, dueAt: nil,
-                outgoing: [], at: at)
-            #expect(try await store.commit(making) == .committed)
-            #expect(try await replaced() == 1)
-            let erasing = AgentStore.Commit(
-                eventKeys: ["e/3"], version: 2, handle: old.handle, state: nil, forgetsReplaced: true, partition: 0,
-                dueAt: nil, outgoing: [], at: at)
-            #expect(try await store.commit(erasing) == .committed)
-            let loaded = try await store.load(handle: old.handle, eventKeys: [])
+            try await makeWay([nil, "u", "v"], handle, store)
+            #expect(try await replaced(database) == ["e/nobody", "e/u", "e/v"])
+            try await erase("u", handle, for: "v", store)
+            let loaded = try await store.load(handle: handle, eventKeys: [])
             #expect(loaded.state == nil && loaded.version == 0)
-            #expect(try await replaced() == 0)
+            #expect(try await replaced(database) == ["e/nobody", "e/v"])
+            try await erase("v", handle, for: nil, store)
+            #expect(try await replaced(database).isEmpty)
             #expect(try await store.commit(commit(["linq/4"])) == .committed)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3))) func `a new key seals and the old one opens, until all is sealed anew`() async throws
+    {
+        func ring(_ ids: String...) throws -> Keyring {
+            try Keyring(
+                fileTexts: ids.map { id in
+                    "\(id):" + Data(repeating: UInt8(id.utf8.last ?? 0), count: 32).base64EncodedString()
+                })
+        }
+        try await onBoth { _, database in
+            let handles = (0..<450).map { "+1555\(1_000_000 + $0)" }
+            func store(_ ids: String...) throws -> AgentStore {
+                let keys = try ids.count == 1 ? ring(ids[0]) : ring(ids[0], ids[1])
+                return AgentStore(database, hashKey: hashKey, keyring: keys)
+            }
+            let old = try store("k1")
+            for handle in handles { _ = try await old.commit(commit(["linq/\(handle)"], handle: handle)) }
+            try await makeWay(["u"], handles[0], old)
+            let both = try store("k2", "k1")
+            #expect(try await both.load(handle: handles[1], eventKeys: []).state?.handle == handles[1])
+            _ = try await both.commit(commit(["linq/new"], handle: "+15559999999"))
+            #expect(try await both.resealing.run() == handles.count + 1)
+            #expect(try await both.resealing.run() == 0)
+            let new = try store("k2")
+            for handle in handles {
+                #expect(try await new.load(handle: handle, eventKeys: []).state?.handle == handle)
+            }
+            try await erase("u", handles[0], for: nil, new)
+            #expect(try await replaced(database).isEmpty)
         }
     }
 

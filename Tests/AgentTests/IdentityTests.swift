@@ -20,9 +20,12 @@ import Testing
         RegistryRecord(generation: 1, userID: user, canonicalHandle: phone, devices: [])
     }
 
-    private func move(_ state: UserState, _ change: IdentityChanged) throws -> Turn.Outcome {
-        try Identity.move(
-            state, as: change, eventKey: "e/1", partitions: 16, at: at, traceparent: "00-t-s-01")
+    private func move(
+        _ state: UserState, _ change: IdentityChanged, for owner: RegistryRecord? = nil
+    ) throws -> Turn.Outcome {
+        try Identity.change(
+            state, as: change, for: owner ?? record(change.userID), eventKey: "e/1", partitions: 16, at: at,
+            traceparent: "00-t-s-01")
     }
 
     private func moved(_ outcome: Turn.Outcome) throws -> StateMoved? {
@@ -75,5 +78,29 @@ import Testing
         let outcome = try move(
             state(phone, user: "u"), IdentityChanged(userID: nil, canonicalHandle: phone, isErased: true))
         #expect(outcome.isGone && outcome.outgoing.isEmpty)
+    }
+
+    @Test func `an erased user's former handle is left to whoever has it now`() throws {
+        let erased = IdentityChanged(userID: nil, canonicalHandle: phone, isErased: true, erasedUserID: "u")
+        #expect(try move(state(phone, user: "u"), erased).isGone)
+        #expect(try move(state(phone, user: "u"), erased, for: record("v")).isGone)
+        #expect(try !move(state(phone, user: "v"), erased, for: record("v")).isGone)
+        #expect(try move(state(phone), erased).isGone, "a writer who was not known goes with the handle")
+        #expect(try !move(state(phone), erased, for: record("v")).isGone, "unless it is somebody else's by now")
+    }
+
+    @Test func `a state on its way to a handle that is somebody else's by now does not become theirs`() throws {
+        let moved = try #require(
+            try moved(move(state(email, model: "sam's"), IdentityChanged(userID: "u", canonicalHandle: phone))))
+        let strangers = try Identity.adopt(moved, beside: UserState(handle: phone), for: record("v"))
+        #expect(strangers.state.model == nil && strangers.replaced?.model == "sam's")
+        // And of one who was erased meanwhile nothing is kept.
+        let erased = try Identity.adopt(moved, beside: UserState(handle: phone), for: .unknown(""))
+        #expect(erased.isGone && erased.replaced == nil)
+    }
+
+    @Test func `ids that Unicode calls equivalent are two users`() {
+        let (fresh, replaced) = Identity.settle(state(phone, user: "zo\u{EB}", model: "m"), for: record("zoe\u{308}"))
+        #expect(fresh.model == nil && replaced?.model == "m")
     }
 }

@@ -30,6 +30,42 @@ import Testing
         try expectRight(world)
     }
 
+    @Test func `who changes to a number that they had written from before keeps their own state`() async throws {
+        let world = World()
+        let number = "+13105550100"
+        world.register(handles: [World.phone])
+        world.addPhone("a")
+        try await world.drain()
+        for text in ["show first", "show second"] { try await say(text, world) }
+        try await say("show stray", world, from: number)
+        world.register(handles: [number])
+        try await world.drain()
+        #expect(try shown(world) == ["second"])
+        try await say("show third", world, from: number)
+        #expect(try shown(world) == ["third"])
+        #expect(world.agent.desired[World.user]?.desired.contentState?.contains(#""calories":3,"#) == true)
+        // What was written from the number while nobody knew whose it was is kept for the record.
+        #expect(world.agent.replaced.compactMap(\.island?.contentState).map { $0.contains("stray") } == [true])
+        #expect(world.agent.states.values.filter { $0.model != nil }.map(\.handle) == [number])
+        try expectRight(world)
+    }
+
+    @Test func `a state follows its user over two changes of number, however late it moves`() async throws {
+        let world = World()
+        world.register(handles: [World.phone])
+        world.addPhone("a")
+        try await world.drain()
+        try await say("show first", world)
+        world.register(handles: ["+13105550100"])
+        world.register(handles: [World.phone])
+        try await world.drain()
+        try await say("show second", world)
+        #expect(try shown(world) == ["second"])
+        #expect(world.agent.desired[World.user]?.desired.contentState?.contains(#""calories":2,"#) == true)
+        #expect(world.agent.states.values.filter { $0.model != nil }.map(\.handle) == [World.phone])
+        try expectRight(world)
+    }
+
     @Test func `what a phone missed is shown when its app is launched`() async throws {
         let world = try await world()
         try await say("show first", world)

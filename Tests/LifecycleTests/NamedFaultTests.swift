@@ -221,18 +221,19 @@ import Testing
     @Test func `handle moves to another user`() async throws {
         let world = try await world()
         try await say("show first", world)
-        let pushes = world.apns.pushCount["a"]
         world.register(handles: [World.phone], of: "alex")
         try await world.drain()
         try await say("show second", world)
         // Sam's phone hears nothing of what is Alex's now, and Alex's state begins anew.
         #expect(try shown(world) == ["first"])
-        #expect(world.apns.pushCount["a"] == pushes)
         #expect(world.agent.states[World.phone]?.userID == "alex")
         #expect(world.agent.states[World.phone]?.island?.contentState.contains(#""calories":1,"#) == true)
-        // Sam goes on under the handle that is left.
+        // Sam goes on under the handle that is left, and what has been goes along.
         try await say("show third", world, from: World.email)
         #expect(try shown(world) == ["third"])
+        #expect(starts(world) == 1)
+        #expect(world.agent.states[World.email]?.island?.contentState.contains(#""calories":2,"#) == true)
+        #expect(world.agent.replaced.isEmpty)
         #expect(world.registry.record(of: World.email).userID == World.user)
     }
 

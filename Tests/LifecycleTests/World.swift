@@ -116,8 +116,8 @@ final class World {
     ///
     /// - Parameter crash: Whether the process ends on the way: before the commit, or after some of what follows.
     func stepAgent(_ handle: String, crash: Bool = false) async throws {
-        guard let event = inbound[handle]?.first, let record = lookup(handle) else { return }
-        if record.canonicalHandle != handle, !event.data.isPassedOn, event.data.followsUser {
+        guard let event = inbound[handle]?.first, let record = record(for: event.data) else { return }
+        if record.canonicalHandle != handle, event.data.follows(record) {
             let passed = InboundEvent(handle: record.canonicalHandle, isPassedOn: true, content: event.data.content)
             inbound[record.canonicalHandle, default: []].append(
                 CloudEvent(
@@ -133,6 +133,13 @@ final class World {
         guard !crash else { return agent.crash() }
         agent.forgetOutgoing(of: event)
         inbound[handle]?.removeFirst()
+    }
+
+    private func record(for event: InboundEvent) -> RegistryRecord? {
+        if case .stateMoved(let moved) = event.content, let userID = moved.userID {
+            return registry.users[userID]?.record ?? .unknown("")
+        }
+        return lookup(event.handle)
     }
 
     private func publish(_ outgoing: Outgoing) throws {
@@ -222,16 +229,6 @@ extension RegistryCommand {
         case .tokenDead(let dead): "dead \(dead.token.prefix(6))"
         case .environmentLearned(let learned): "\(learned.token.prefix(6)) is of \(learned.environment)"
         case .activityEnded(let ended): "ended \(ended.token.prefix(6))"
-        }
-    }
-}
-
-extension InboundEvent {
-    /// As the agent decides it: what a person or the backend caused follows the user to their canonical handle.
-    fileprivate var followsUser: Bool {
-        switch content {
-        case .message, .reaction, .edit, .custom: true
-        case .sessionDue, .islandReachable, .identityChanged, .stateMoved, .laneDue: false
         }
     }
 }

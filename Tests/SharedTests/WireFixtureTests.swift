@@ -46,7 +46,12 @@ struct WireFixtureTests {
         try check("identity-changed", InboundEvent(handle: "sam@example.com", content: .identityChanged(changed)))
         let erased = IdentityChanged(userID: nil, canonicalHandle: handle, isErased: true)
         try check("identity-erased", InboundEvent(handle: handle, content: .identityChanged(erased)))
+        let forgotten = IdentityChanged(
+            userID: nil, canonicalHandle: handle, isErased: true, erasedUserID: "user-42")
+        try check("user-erased", InboundEvent(handle: handle, content: .identityChanged(forgotten)))
         let moved = StateMoved(from: "sam@example.com", state: #"{"handle":"sam@example.com"}"#)
+        let users = StateMoved(from: moved.from, state: moved.state, userID: "user-42")
+        try check("users-state-moved", InboundEvent(handle: handle, isPassedOn: true, content: .stateMoved(users)))
         let lane = InboundEvent(handle: handle, isPassedOn: true, content: .laneDue(LaneDue(dueAt: time)))
         try check("lane-due", lane)
         try check("state-moved", InboundEvent(handle: handle, isPassedOn: true, content: .stateMoved(moved)))
