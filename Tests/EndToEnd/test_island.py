@@ -1,6 +1,7 @@
 """The life of a card, from the first text to the last."""
 
 from stack import eventually
+from test_erasure import call
 from test_loop import replies, say
 
 
@@ -29,10 +30,7 @@ def test_a_dismissed_card_stays_dismissed_for_the_session(stack, someone):
 
 
 def test_a_second_phone_gets_its_own_start(stack, handle):
-    added = stack.control("POST", "users", {
-        "userID": "two-phones-" + handle[1:], "handles": [handle],
-        "phones": [{"deviceID": "first-" + handle[1:]}, {"deviceID": "second-" + handle[1:]}]})
-    assert added.status in (200, 201), added.body
+    add_phones(stack, handle, {"deviceID": "first-" + handle[1:]}, {"deviceID": "second-" + handle[1:]})
     say(stack, handle, "600 cal")
     eventually("both phones show it", lambda: [
         phone["island"] and phone["island"]["contentState"]["calories"] for phone in phones(stack, handle)] == [600, 600])
@@ -126,6 +124,51 @@ def test_a_phone_that_was_away_shows_the_newest_state(stack, someone):
     press(stack, phone, "online")
     say(stack, someone, "10 cal")
     assert stack.island(someone)["calories"] == 640
+
+
+def test_a_quit_app_gets_a_card_and_follows_once_it_is_opened(stack, handle):
+    add_phones(stack, handle, {"deviceID": "quit-" + handle[1:]})
+    press(stack, phones(stack, handle)[0], "force-quit")
+    stack.text(handle, "600 cal")
+    eventually("the card is there", lambda: (stack.island(handle) or {}).get("calories") == 600)
+    say(stack, handle, "50 cal", expectIsland=False)
+    assert stack.island(handle)["calories"] == 600, "nothing reaches it without an update token"
+    for event in ("open", "leave"):
+        press(stack, phones(stack, handle)[0], event)
+    eventually("the card shows the newest state", lambda: (stack.island(handle) or {}).get("calories") == 650)
+    assert len(live_cards(phones(stack, handle)[0])) == 1
+
+
+def test_iOS_17_and_18_side_by_side(stack, handle):
+    add_phones(stack, handle, *({"deviceID": f"ios-{system}-{handle[1:]}", "system": system} for system in (17, 18)))
+    for text, calories in (("600 cal", 600), ("50 cal", 650)):
+        stack.text(handle, text)
+        eventually("both phones show it, on one card each", lambda: [
+            [card["contentState"]["calories"] for card in live_cards(phone)] for phone in phones(stack, handle)]
+            == [[calories], [calories]])
+    assert [phone["system"] for phone in phones(stack, handle)] == ["iOS 17", "iOS 18"]
+
+
+def test_a_phone_of_the_other_environment_gets_replies_and_its_token_is_given_up(stack, handle):
+    # The simulator is APNs' production end, and a build of Xcode's has tokens of the sandbox.
+    user = add_phones(stack, handle, {"deviceID": "xcode-" + handle[1:], "environment": "sandbox"})
+
+    def start_tokens():
+        return [token["attributesType"] for device in call(stack, "GET", user).json()["devices"]
+                for token in device["startTokens"]]
+
+    registered = start_tokens()
+    say(stack, handle, "600 cal", expectIsland=False)
+    eventually("the token of the kind that was pushed is gone", lambda: len(start_tokens()) == len(registered) - 1)
+    say(stack, handle, "50 cal", expectIsland=False)
+    assert not phones(stack, handle)[0]["cards"]
+
+
+def add_phones(stack, handle, *added):
+    user = "phones-" + handle[1:]
+    answer = stack.control("POST", "users", {"userID": user, "handles": [handle], "phones": list(added)})
+    assert answer.status in (200, 201), answer.body
+    return user
 
 
 def test_a_state_that_a_phone_would_drop_is_never_sent(stack, someone):
