@@ -29,8 +29,8 @@ struct Device {
     var tokensChangedAt: Timestamp?
     /// The starts that its cards came of, by activity.
     var starts: [String: String] = [:]
-    /// Those whose card was swiped away after the registry knew that there was one, and when it had come up.
-    var swipedStarts: [String: Timestamp] = [:]
+    /// Those whose card was swiped away after the registry knew that there was one: when it had come up, and when it went.
+    var swipedStarts: [String: (cameUp: Timestamp, at: Timestamp)] = [:]
 }
 
 extension World {
@@ -126,7 +126,7 @@ extension World {
         leave(id, card)
         devices[id]?.dismissed.insert(activityID)
         if let start = devices[id]?.starts[activityID], isKnown(start, activityID, on: id) {
-            devices[id]?.swipedStarts[start] = Timestamp(card.startedAt)
+            devices[id]?.swipedStarts[start] = (Timestamp(card.startedAt), now)
         }
         // With another card of the session beside it, or with the app not running, only the app can clear that up.
         if liveCards(id).count > 1 || devices[id]?.phone.app == .forceQuit { devices[id]?.needsLaunch = true }
@@ -193,7 +193,11 @@ extension World {
         guard let device = devices[id], let card = device.phone.cards.last else { return }
         let start = "\(id) \(collapseID)"
         devices[id]?.starts[card.activityID] = start
-        if let cameUp = device.swipedStarts[start], device.tokensChangedAt.map({ $0 <= cameUp }) ?? true {
+        // A start that APNs had taken before the swipe cannot be called back.
+        guard let swipe = device.swipedStarts[start], apns.lastStarts[start].map({ $0.at > swipe.at }) ?? false else {
+            return
+        }
+        if device.tokensChangedAt.map({ $0 <= swipe.cameUp }) ?? true {
             complain("a card that was swiped away is back: \(start)")
         }
     }
