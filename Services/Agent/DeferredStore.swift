@@ -37,6 +37,9 @@ final class DeferredStore: Sendable {
         let dueAt: Timestamp
     }
 
+    /// How long a lane is left alone at the most.
+    static let longestRest = Duration.seconds(300)
+
     private let database: Database
     private let hashKey: HMACKey
     private let keyring: Keyring
@@ -74,6 +77,9 @@ final class DeferredStore: Sendable {
     private static func key(_ handle: String, _ hashKey: HMACKey) -> [UInt8] {
         hashKey.authenticate(Array(handle.utf8))
     }
+
+    /// Whether a lane's time has come; one that is further off than any rest was set before the clock was put back.
+    static func isDue(_ dueAt: Timestamp, at now: Timestamp) -> Bool { dueAt <= now || dueAt > now + longestRest }
 
     /// Begins a lane with its first event, which is tried again at `dueAt`.
     func begin(_ entry: Entry, dueAt: Timestamp) async throws { try await openings.submit((entry, dueAt)) }
@@ -140,8 +146,12 @@ final class DeferredStore: Sendable {
             let lanes = try transaction.run(
                 """
                 SELECT user_key, due_at FROM deferred_lane
-                WHERE due_at <= $1 AND partition IN (\(ours)) ORDER BY due_at LIMIT $2
-                """, [.integer(now.millisecondsSince1970), .integer(limit)])
+                WHERE (due_at <= $1 OR due_at > $2) AND partition IN (\(ours)) ORDER BY due_at LIMIT $3
+                """,
+                [
+                    .integer(now.millisecondsSince1970), .integer((now + Self.longestRest).millisecondsSince1970),
+                    .integer(limit),
+                ])
             return try lanes.compactMap { lane in
                 let userKey = try lane.blob("user_key")
                 let first = try transaction.run(

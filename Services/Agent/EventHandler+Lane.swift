@@ -10,7 +10,7 @@ extension EventHandler {
     static let laneLife = Duration.seconds(4 * 3600)
 
     /// How long a lane is left alone after `tries` in vain.
-    static func laneRest(_ tries: Int) -> Duration { min(.seconds(300), .seconds(5 << min(tries, 10))) }
+    static func laneRest(_ tries: Int) -> Duration { min(DeferredStore.longestRest, .seconds(5 << min(tries, 10))) }
 
     /// Works the lane until it is empty, or its first event has to wait again.
     func workLane(_ item: StageItem<CloudEvent<InboundEvent>>) async -> Verdict {
@@ -20,7 +20,8 @@ extension EventHandler {
             while monotonicSeconds() - began < Self.patience {
                 guard !item.stop.isFired else { return .handBack(retryAfter: .zero) }
                 let head = try await deferred.head(of: item.event.data.handle)
-                guard let head, head.dueAt <= Timestamp(clock.now), try await work(head, item) else { return .done }
+                guard let head, DeferredStore.isDue(head.dueAt, at: Timestamp(clock.now)), try await work(head, item)
+                else { return .done }
             }
         } catch {
             // The lane is still due, and comes again.

@@ -15,7 +15,6 @@ final class Outbox: Sendable {
 
     private static let batch = 500
     private static let interval: Duration = .seconds(1)
-    private static let leftAfter: Int64 = 5000  // milliseconds
 
     private let store: RegistryStore
     private let cache: RegistryCache?
@@ -92,14 +91,14 @@ final class Outbox: Sendable {
                 defer { finished = [] }
                 return finished
             })
-        let now = Timestamp(store.clock.now).millisecondsSince1970
+        let now = Timestamp(store.clock.now)
         let entries = try await store.database.read { [store] transaction in
             try OutboxRows(transaction: transaction, vault: store.vault).pending(
-                store.instance, ownBefore: Timestamp(millisecondsSince1970: now - 1000),
-                othersBefore: Timestamp(millisecondsSince1970: now - Self.leftAfter), limit: Self.batch)
+                store.instance, at: now, limit: Self.batch)
         }
         pending.set(entries.count)
-        oldest.set(entries.first.map { Int((now - $0.createdAt.millisecondsSince1970) / 1000) } ?? 0)
+        let age = entries.first.map { now.millisecondsSince1970 - $0.createdAt.millisecondsSince1970 } ?? 0
+        oldest.set(Int(max(0, age) / 1000))
         let isDone = try await work(entries, tracer)
         return entries.count == Self.batch && isDone
     }

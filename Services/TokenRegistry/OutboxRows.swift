@@ -22,6 +22,11 @@ struct OutboxRows {
         let sealed: [UInt8]
     }
 
+    /// Milliseconds for which a change's own request sees to the cache.
+    private static let requestTime: Int64 = 1000
+    /// Milliseconds after which another process' entry counts as left.
+    private static let leftAfter: Int64 = 5000
+
     let transaction: Transaction
     let vault: Vault
 
@@ -39,20 +44,20 @@ struct OutboxRows {
 
     /// The oldest entries to be worked by `owner`: its own, and others' that were left for long.
     ///
-    /// - Parameters:
-    ///   - ownBefore: Own stale entries are worked from this age on: until then the change's own request does it.
-    ///   - othersBefore: From this age on another process' entries count as left.
-    func pending(_ owner: String, ownBefore: Timestamp, othersBefore: Timestamp, limit: Int) throws -> [Entry] {
+    /// An entry from the future was written before a clock was put back: nobody else waits with it any more.
+    func pending(_ owner: String, at now: Timestamp, limit: Int) throws -> [Entry] {
+        let now = now.millisecondsSince1970
         let rows = try transaction.run(
             """
             SELECT id, kind, generation, created_at, sealed FROM registry_outbox
             WHERE kind <> 'unreadable'
-                AND ((owner = $1 AND (kind = 'event' OR created_at <= $2)) OR created_at <= $3)
-            ORDER BY id LIMIT $4
+                AND ((owner = $1 AND (kind = 'event' OR created_at NOT BETWEEN $2 AND $3))
+                    OR created_at NOT BETWEEN $4 AND $5)
+            ORDER BY id LIMIT $6
             """,
             [
-                .text(owner), .integer(ownBefore.millisecondsSince1970),
-                .integer(othersBefore.millisecondsSince1970), .integer(limit),
+                .text(owner), .integer(now - Self.requestTime), .integer(now), .integer(now - Self.leftAfter),
+                .integer(now + Self.leftAfter), .integer(limit),
             ])
         return try rows.map { row in
             Entry(

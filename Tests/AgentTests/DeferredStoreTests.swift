@@ -95,6 +95,16 @@ import Testing
         }
     }
 
+    @Test func `a lane is due at once when the clock was put back since its time was set`() async throws {
+        try await onBoth { store in
+            let hour: Int64 = 3_600_000
+            try await store.begin(entry(1), dueAt: at(hour))
+            let partition = Partition.of(user, among: 16)
+            #expect(try await store.due(at: at(hour - 300_000), partitions: [partition]).isEmpty)
+            #expect(try await store.due(at: at(hour - 300_001), partitions: [partition]).map(\.handle) == [user])
+        }
+    }
+
     @Test func `an event that comes while the lane ends is either in it or told to go on`() async throws {
         try await onBoth { store in
             for round in 0..<20 {

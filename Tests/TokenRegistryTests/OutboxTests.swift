@@ -1,5 +1,6 @@
 import AMQP
 import Database
+import Foundation
 import HTTPServer
 import Runtime
 import Shared
@@ -77,6 +78,27 @@ import Testing
             try await Bench.with(url: url) { bench in
                 let counts = [try await bench.events().count, try await later(bench), try await bench.events().count]
                 #expect(counts == [0, 1, 0])
+            }
+        }
+    }
+
+    @Test func `what was written before the clock was put back does not wait for that time`() async throws {
+        try await TemporaryDirectory.with { folder in
+            let url = "sqlite:\(folder)/registry.sqlite"
+            try await Bench.with(url: url) { bench in
+                bench.clock.advance(by: .seconds(3600))
+                _ = try await bench.call("PUT", "/v1/users/sam/handles", #"{"handles":["+12025559876"]}"#)
+            }
+            try await Bench.with(url: url) { bench in
+                // News for the cache that this process has not got rid of, likewise from an hour ahead.
+                let ahead = Timestamp(bench.clock.now.addingTimeInterval(3600))
+                try await bench.database.transaction { [store = bench.store] transaction in
+                    _ = try OutboxRows(transaction: transaction, vault: store.vault).addStaleEntry(
+                        "+12025559876", generation: 1, owner: store.instance, at: ahead)
+                }
+                #expect(try await bench.events().map(\.handle) == ["+12025559876"])
+                let rows = try await bench.database.read { try $0.run("SELECT id FROM registry_outbox") }
+                #expect(rows.isEmpty)
             }
         }
     }
