@@ -5,7 +5,7 @@ import Runtime
 import Shared
 import Stage
 
-/// A reply's way to Linq: paced, sent under its one key, tried again in place, and parked when its time is over.
+/// A reply's way to Linq: paced, sent under its one key, tried again in place, and parked when that takes too long.
 ///
 /// While one reply waits, the later ones of its chat wait behind it; all other chats go on.
 final class ReplySender: Sendable {
@@ -76,11 +76,15 @@ final class ReplySender: Sendable {
         let began = monotonicSeconds()
         var failures = 0
         let expiresAt = Self.expiry(of: reply, headers: item.delivery.message.headers)
+        // One that comes for the first time is tried whatever the clock says: late is better than not, and clocks err.
+        var isNew = !item.delivery.redelivered
         // The place in the pair's minute, taken before a try and given back if Linq has not got the message.
         var place: Double?
         defer { if let place { pacing.giveBack(reply.chat.id, at: place) } }
         while true {
-            guard Timestamp(clock.now) < expiresAt else { return .park(reason: "expired before it was accepted") }
+            guard isNew || Timestamp(clock.now) < expiresAt else {
+                return .park(reason: "expired before it was accepted")
+            }
             if place == nil {
                 let now = monotonicSeconds()
                 if let delay = pacing.delay(reply.chat.id, at: now) {
@@ -100,6 +104,7 @@ final class ReplySender: Sendable {
                 continue
             }
             let pause: Duration?
+            isNew = false
             hints.messageGoes(to: reply.chat.id)
             let (answer, mayHaveArrived) = await send(message, to: reply, resendCount: failures)
             if !mayHaveArrived, let place { pacing.giveBack(reply.chat.id, at: place) }
