@@ -8,9 +8,8 @@ import subprocess
 import time
 from urllib.parse import urlsplit
 
+from broker import rabbitmqctl
 from stack import eventually, free_port, request
-
-RABBITMQCTL = "/usr/lib/rabbitmq/bin/rabbitmqctl"
 
 
 def pid(stack, name):
@@ -62,20 +61,6 @@ def redis(stack, *words):
         return answers.readline().decode().strip()
 
 
-def port(stack, name):
-    return re.search(rf'\[{name}\]="(\d+)"', (stack.folder / "stack").read_text())[1]
-
-
-def rabbitmqctl(stack, *arguments):
-    done = subprocess.run(
-        [RABBITMQCTL, "-n", "isthmus@localhost", *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-        timeout=60, env={
-            "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "HOME": str(stack.folder / "data" / "rabbitmq" / "home"),
-            "ERL_EPMD_PORT": port(stack, "epmd"), "RABBITMQ_CONF_ENV_FILE": "/nonexistent"})
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
 def parked(stack):
     """Messages that were parked, by stage."""
     lines = rabbitmqctl(stack, "-q", "list_queues", "--no-table-headers", "name", "messages").splitlines()
@@ -84,12 +69,12 @@ def parked(stack):
 
 
 class Replica:
-    """One more process of a service, beside the one that ./run has started."""
+    """One more process of a service, beside the one that ./run has started; with other settings if you like."""
 
-    def __init__(self, stack, service):
+    def __init__(self, stack, service, **settings):
         self.log = open(stack.folder / "logs" / f"{service}.replica.log", "ab")
         self.address = f"127.0.0.1:{free_port()}"
-        settings = {**stack.settings(service), "METRICS_LISTEN": self.address}
+        settings = {**stack.settings(service), **settings, "METRICS_LISTEN": self.address}
         self.process = subprocess.Popen(
             [stack.program(service)], env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", **settings},
             stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, start_new_session=True)

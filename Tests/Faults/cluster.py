@@ -3,7 +3,7 @@
 import os
 import subprocess
 
-from breaking import RABBITMQCTL, port
+from broker import RABBITMQCTL, port
 from stack import eventually, free_port
 
 FIRST = "isthmus@localhost"

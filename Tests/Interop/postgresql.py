@@ -11,10 +11,14 @@ from stack import eventually, free_port
 
 
 class PostgreSQL:
-    """Its role `isthmus` owns the database `isthmus`; the superuser is `postgres`. Nobody needs a password."""
+    """Its role `isthmus` owns the database `isthmus`; the superuser is `postgres`. Nobody needs a password.
 
-    def __init__(self, folder):
+    With a certificate for `localhost`, which has its key beside it, it speaks TLS to who asks for it.
+    """
+
+    def __init__(self, folder, certificate=None):
         self.folder = Path(folder)
+        self.certificate = certificate
         self.port = free_port()
         versions = sorted(Path("/usr/lib/postgresql").iterdir(), key=lambda path: int(path.name))
         assert versions, "PostgreSQL is not installed; see infra/packages"
@@ -25,6 +29,9 @@ class PostgreSQL:
     def url(self):
         return f"postgres://isthmus@127.0.0.1:{self.port}/isthmus?sslmode=disable"
 
+    def url_over_tls(self, authority, host="localhost"):
+        return f"postgres://isthmus@{host}:{self.port}/isthmus?sslmode=verify-full&sslrootcert={authority}"
+
     def __enter__(self):
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
@@ -32,6 +39,8 @@ class PostgreSQL:
             # It refuses to run as root.
             shutil.chown(self.folder, "postgres", "postgres")
         self.run("initdb", "-D", "data", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+        if self.certificate:
+            self.speak_tls()
         self.start()
         self.sql("CREATE ROLE isthmus LOGIN")
         self.sql("CREATE DATABASE isthmus OWNER isthmus")
@@ -47,6 +56,16 @@ class PostgreSQL:
                 self.process.kill()
                 self.process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def speak_tls(self):
+        """It takes no key that others may read."""
+        for source, name in [(self.certificate, "server.crt"), (self.certificate.with_suffix(".key"), "server.key")]:
+            copy = self.folder / "data" / name
+            copy.touch(0o600)
+            copy.write_bytes(source.read_bytes())
+            shutil.chown(copy, self.folder.owner(), self.folder.group())
+        with open(self.folder / "data" / "postgresql.auto.conf", "a") as settings:
+            settings.write("ssl = on\n")
 
     def command(self, program, *arguments):
         command = [str(self.binaries / program), *arguments]
