@@ -3,6 +3,7 @@
 import json
 
 from agents import endpoint
+from broker import rabbitmqctl
 from stack import eventually
 from test_loop import replies, say
 
@@ -35,3 +36,24 @@ def test_a_poison_text_is_parked_and_replayed_once_the_agent_is_mended(stack, ha
     # What comes afterwards finds that it was counted, and answered, once.
     assert say(stack, handle, "apple, 90 cal")["island"]["contentState"]["calories"] == 690
     assert len(replies(stack, handle)) == 3
+
+
+def test_what_cannot_be_parked_stays_in_its_queue_until_it_can(stack, handle, restores_agent):
+    """Somebody has deleted the queue of the parked ones."""
+    topology = stack.folder / "data" / "rabbitmq" / "definitions" / "20-topology.json"
+    log = stack.folder / "logs" / "agent.log"
+    with endpoint(lambda *_: (422, None)) as settings:
+        stack.restart("agent", **settings)
+        rabbitmqctl(stack, "delete_queue", "parked.v1.inbound")
+        try:
+            event_id = stack.text(handle, "poison")["eventID"]
+            eventually("it cannot be parked", lambda: any(
+                event_id in line and "could not be parked" in line for line in log.read_text().splitlines()), 60)
+        finally:
+            rabbitmqctl(stack, "import_definitions", str(topology))
+        found = eventually("it is parked", lambda: [
+            one for one in stack.parked("list", "--stage", "inbound")[1]["messages"] if one["id"] == event_id], 60)
+        assert "422" in found[0]["reason"]
+    stack.restart("agent", AGENT="coach")
+    assert stack.parked("drop", "--id", event_id)[0] == 0
+    assert say(stack, handle, "apple, 90 cal")["island"]["contentState"]["calories"] == 90

@@ -9,7 +9,8 @@ import re
 import pika
 import pytest
 
-from stack import ROOT
+from broker import rabbitmqctl
+from stack import ROOT, eventually
 
 USERS = {
     permission["user"]: permission
@@ -34,6 +35,7 @@ CONSUMES = {
     "operator": r"parked\.v1\.(inbound|replies|islands|registry)",
     "monitor": r"never",
 }
+STAGE_OF = {"agent": "inbound", "linq-sender": "replies", "apns-pusher": "islands"}
 REFUSED = 403
 
 
@@ -127,27 +129,47 @@ def test_a_user_makes_and_removes_nothing(stack, topology, user):
         assert outcome(connection, lambda channel: channel.exchange_declare("mine", "fanout")) == REFUSED
 
 
-@pytest.mark.parametrize("user", ["agent", "linq-sender", "apns-pusher"])
+@pytest.mark.parametrize("user", STAGE_OF)
 def test_a_stage_s_user_listens_to_no_other_stage(stack, user):
-    stages = {"agent": "inbound", "linq-sender": "replies", "apns-pusher": "islands"}
-
     def listen(exchange):
         def act(channel):
-            channel.queue_declare(f"presence.v1.{stages[user]}0a", exclusive=True)
-            channel.queue_bind(f"presence.v1.{stages[user]}0a", exchange, "")
+            channel.queue_declare(f"presence.v1.{STAGE_OF[user]}0a", exclusive=True)
+            channel.queue_bind(f"presence.v1.{STAGE_OF[user]}0a", exchange, "")
 
         return act
 
-    for stage in stages.values():
+    for stage in STAGE_OF.values():
         # A queue that is exclusive goes with its connection.
         with connected(stack, user) as connection:
-            expected = 0 if stage == stages[user] else REFUSED
+            expected = 0 if stage == STAGE_OF[user] else REFUSED
             assert outcome(connection, listen(f"presence.v1.{stage}")) == expected
     with connected(stack, user) as connection:
         assert outcome(connection, listen("inbound.v1")) == REFUSED
-        other = next(stage for stage in stages.values() if stage != stages[user])
+        other = next(stage for stage in STAGE_OF.values() if stage != STAGE_OF[user])
         assert outcome(connection, lambda channel: channel.queue_declare(
             f"presence.v1.{other}0a", exclusive=True)) == REFUSED
+
+
+def test_nobody_publishes_and_consumes_over_one_connection(stack):
+    """A broker that blocks who publishes must not hold up acknowledgements."""
+    columns = ("user", "connection", "consumer_count", "confirm")
+
+    def roles():
+        told = rabbitmqctl(stack, "-q", "list_channels", "--no-table-headers", *columns)
+        found = {}
+        for user, connection, consumers, confirms in (line.split("\t") for line in told.splitlines() if line):
+            role = found.setdefault((user, connection), set())
+            role |= {"consumes"} if int(consumers) else set()
+            role |= {"publishes"} if confirms == "true" else set()
+        return found
+
+    def users_that(role):
+        return {user for (user, _), does in roles().items() if role in does}
+
+    # A replica of a stage may have just begun.
+    eventually("all publish", lambda: users_that("publishes") >= {"ingress", *STAGE_OF})
+    eventually("all consume", lambda: users_that("consumes") >= STAGE_OF.keys())
+    assert not [who for who, does in roles().items() if does == {"publishes", "consumes"}]
 
 
 def test_nobody_logs_in_by_a_default_password(stack):
