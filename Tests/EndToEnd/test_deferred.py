@@ -55,3 +55,32 @@ def test_who_cannot_be_answered_waits_in_order_and_others_go_on(stack, restores_
         stack.text(handle, "five")
         eventually("the next goes straight on", lambda: replies(stack, handle)[4:] == ["heard five"], 60)
         assert deferred(stack) == waited
+
+
+def test_what_has_waited_for_four_hours_is_parked_and_what_came_later_goes_on(stack, restores_agent, handle):
+    agent = Endpoint()
+    agent.away = {handle}
+
+    def parked():
+        return [one for one in stack.parked("list", "--stage", "inbound")[1]["messages"] if one["id"] == first]
+
+    with endpoint(agent.answer) as settings:
+        stack.restart("agent", AGENT_TIMEOUT="5s", **settings)
+        first = stack.text(handle, "one")["eventID"]
+        eventually("it waits", lambda: stack.metric("agent", "isthmus_agent_deferred_total") == 1, 60)
+        stack.advance(2 * 3600)
+        stack.text(handle, "two")
+        eventually("so does the next", lambda: stack.metric("agent", "isthmus_agent_deferred_total") == 2)
+        assert parked() == []
+        stack.advance(2 * 3600 + 60)
+        reason = eventually("the first is parked", parked, 60)[0]["reason"]
+        assert reason.startswith("not worked in 4 hours: ") and "503" in reason
+        assert stack.metric("agent", "isthmus_agent_deferred_lanes") == 1
+        agent.away = set()
+        stack.advance(300)
+        eventually("the next is answered", lambda: replies(stack, handle) == ["heard two"], 60)
+        eventually("no lane is left", lambda: stack.metric("agent", "isthmus_agent_deferred_lanes") == 0)
+        # A person puts it back, now that the agent answers.
+        assert stack.parked("replay", "--id", first)[0] == 0
+        eventually("it is answered, too", lambda: replies(stack, handle) == ["heard two", "heard one"])
+        assert parked() == []

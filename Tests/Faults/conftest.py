@@ -26,6 +26,9 @@ def stack():
     # Nobody looks at a page here, and load is what is looked at.
     with running_stack("faults", OTEL_TRACES_SAMPLER="always_off") as stack:
         yield stack
+        # After its consumer_timeout the broker takes a message away from who has it.
+        log = (stack.folder / "logs" / "rabbitmq.log").read_text(errors="replace")
+        assert "timed out waiting for delivery acknowledgement" not in log
 
 
 # What the tests before have left there, so that one failure is not everybody's.
@@ -40,7 +43,8 @@ def nothing_is_parked(stack):
     parked = breaking.parked(stack)
     new = parked != known_parked.get(stack.folder, {})
     known_parked[stack.folder] = parked
-    assert not new, parked
+    reasons = [f"{one['stage']}: {one['reason']}" for one in stack.parked("list")[1]["messages"]] if new else []
+    assert not new, f"{parked}: {reasons[:20]}"
 
 
 def pytest_terminal_summary(terminalreporter, config):

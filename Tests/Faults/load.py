@@ -76,6 +76,8 @@ class Load:
 
     def one_more_each(self):
         """Everybody writes once more, a minute later: a start of which nobody knows what became is tried again then."""
+        # That minute is no silence. What does not come in time is missed by `judge`.
+        self.await_replies()
         self.stack.advance(61)
         for person in self.people:
             person.sent += 1
@@ -121,6 +123,14 @@ class Load:
         odd = [ending.words() for ending in endings if not ending.is_fine(ordered)]
         assert self.taken == self.texts, f"texts were not taken: {self.progress()}"
         assert row.is_clean(dropped), "\n".join([str(row), *odd[:5]])
+
+    def await_replies(self, patience=60):
+        """Waits until everybody has all replies, or the time is over."""
+        deadline = time.monotonic() + patience
+        waiting = {person.handle for person in self.people}
+        while waiting and time.monotonic() < deadline:
+            waiting = {handle for handle, ending in self.endings(waiting).items() if ending.lost}
+            time.sleep(0.2 + len(waiting) / 100)
 
     def endings(self, handles):
         sent = {person.handle: person.sent for person in self.people}

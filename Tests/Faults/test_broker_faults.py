@@ -1,4 +1,4 @@
-"""The broker's disk, its queues, and a cluster of three that loses one."""
+"""The broker's disk, its queues, the way to it, and a cluster of three that loses one."""
 
 import time
 
@@ -6,7 +6,9 @@ import pytest
 
 import breaking
 import cluster
+from broker import port
 from load import Load
+from proxy import Proxy
 from stack import eventually, running_stack
 
 SERVICES = ["ingress", "agent", "linq-sender", "apns-pusher", "token-registry"]
@@ -35,6 +37,22 @@ def test_queues_deleted(stack, table):
         breaking.rabbitmqctl(
             stack, "import_definitions", str(stack.folder / "data" / "rabbitmq" / "definitions" / "20-topology.json"))
     load.judge(table)
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_way_to_the_broker_goes_nowhere(stack, table, service):
+    """Nothing gets through either way, and nobody closes anything, for longer than heartbeats may be missed."""
+    before, direct = stack.setting(service, "AMQP_URL"), int(port(stack, "amqp"))
+    with Proxy(("127.0.0.1", direct)) as proxy:
+        stack.restart(service, AMQP_URL=before.replace(f":{direct}/", f":{proxy.port}/"))
+        try:
+            with Load(stack, f"{service}: no way to RabbitMQ for 30 s", rate=50) as load:
+                proxy.hangs.set()
+                time.sleep(30)
+                proxy.hangs.clear()
+            load.judge(table)
+        finally:
+            stack.restart(service, AMQP_URL=before)
 
 
 @pytest.fixture(scope="module")

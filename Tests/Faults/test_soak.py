@@ -5,6 +5,8 @@ import random
 import signal
 import time
 
+import pytest
+
 import breaking
 from load import MOST_AT_ONCE, Load
 
@@ -13,6 +15,8 @@ TEXTS_A_SECOND = 120
 SERVICES = ["ingress", "agent", "linq-sender", "apns-pusher", "token-registry"]
 LINQ = ["rate-limited", "error", "unavailable", "reset", "reset-after-accepting", "error-after-accepting", "html"]
 APNS = ["too-many-requests", "unavailable", "error", "go-away", "refuse-stream", "reset", "reset-after-accepting"]
+
+pytestmark = pytest.mark.usefixtures("nothing_is_parked")
 
 
 def break_something(stack, random):
