@@ -42,7 +42,9 @@ import Runtime
         }
         unsafe try check("log in to \(address) as \(endpoint.user)", reply)
         if endpoint.caFile != nil {
-            certificateNotAfter = unsafe Self.context(of: socket).flatMap { unsafe PeerCertificate.notAfter(context: $0) }
+            certificateNotAfter = unsafe Self.context(of: socket).flatMap {
+                unsafe PeerCertificate.notAfter(context: $0)
+            }
         }
     }
 
