@@ -78,7 +78,7 @@ export class Store {
 /** The agent itself: what happened, what is known of the user → what to say and what to show. */
 export function respond({ event }, model) {
     if (event.kind === "sessionEnding") return { island: { end: stateOf(model) } };
-    if (event.kind !== "message" || event.isReconciled) return {};
+    if (event.kind !== "message" || event.isReconciled || event.isOptOut) return {};
     if (event.chat.isGroup && !event.mentionsLine) return {};
     const text = event.text.trim().slice(0, 500);
     const wasDone = isDone(model);

@@ -122,6 +122,7 @@ describe("the agent", () => {
         assert.deepEqual(await post(message("", { kind: "reaction" }), "b"), [200, {}]);
         assert.deepEqual(await post(message("hi", { isReconciled: true }), "c"), [200, {}]);
         assert.deepEqual(await post(message("hi", { chat: { id: "g", isGroup: true } }), "d"), [200, {}]);
+        assert.deepEqual(await post(message("STOP", { isOptOut: true }), "e"), [200, {}]);
     });
 
     it("refuses what is not signed, and what is signed and no event", async () => {

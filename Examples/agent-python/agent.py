@@ -89,7 +89,7 @@ def respond(request: dict, model: dict) -> dict:
         model.update(day=day, meals=[])
     if event["kind"] == "sessionEnding":
         return {"island": {"end": state(model)}}
-    if event["kind"] != "message" or event.get("isReconciled"):
+    if event["kind"] != "message" or event.get("isReconciled") or event.get("isOptOut"):
         return {}
     if event["chat"]["isGroup"] and not event.get("mentionsLine"):
         return {}

@@ -130,6 +130,7 @@ class ServerTest(unittest.TestCase):
         self.assertEqual(self.post(event(kind="reaction"), event_id="a"), (200, {}))
         self.assertEqual(self.post(event(isReconciled=True), event_id="b"), (200, {}))
         self.assertEqual(self.post(event(chat={"id": "g", "isGroup": True}), event_id="c"), (200, {}))
+        self.assertEqual(self.post(event("STOP", isOptOut=True), event_id="d"), (200, {}))
 
     def test_a_wrong_signature_is_refused_before_anything_is_read(self):
         self.assertEqual(self.post(event(), signed=False)[0], 401)

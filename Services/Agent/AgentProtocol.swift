@@ -31,7 +31,7 @@ package protocol PassingFailure: Error {
 
 /// What happened to a user.
 package enum AgentEvent: Sendable, Equatable {
-    /// A text, a photo or a link from the user. `text` has its words; in a group, `mentionsLine` says if it was for us.
+    /// A text, a photo or a link from the user. `text` has its words, and `wantsAnswer` says whether to answer.
     case message(InboundMessage)
     /// A reaction to a message, added or taken back.
     case reaction(InboundReaction)
@@ -41,6 +41,13 @@ package enum AgentEvent: Sendable, Equatable {
     case custom(CustomEvent)
     /// The session has been idle and is over now. Unless the agent says otherwise, the Island ends with its last state.
     case sessionEnding
+}
+
+extension InboundMessage {
+    /// Whether somebody waits for an answer.
+    ///
+    /// Nobody does who wrote what Linq recovered late, who opts out, or who did not mention the line in a group.
+    package var wantsAnswer: Bool { !isReconciled && !isOptOut && (!chat.isGroup || mentionsLine) }
 }
 
 /// Who it happened to, and when.
@@ -134,6 +141,8 @@ package enum AgentPriority: Int, Sendable, Equatable, Codable {
 /// One message to the user.
 package struct AgentReply: Sendable, Equatable {
     package var text: String
+    /// Addresses (https) of pictures and other media, which go out with the end of the text; Linq takes 40 at most.
+    package var media: [String]
     /// Goes out as a message of its own after the text, as Linq wants it.
     package var link: String?
     /// An iMessage effect, such as `Effect(type: "screen", name: "confetti")`; other services ignore it.
@@ -141,8 +150,12 @@ package struct AgentReply: Sendable, Equatable {
     /// The message that this answers in its thread.
     package var replyTo: String?
 
-    package init(_ text: String, link: String? = nil, effect: ReplyRequest.Effect? = nil, replyTo: String? = nil) {
+    package init(
+        _ text: String, media: [String] = [], link: String? = nil, effect: ReplyRequest.Effect? = nil,
+        replyTo: String? = nil
+    ) {
         self.text = text
+        self.media = media
         self.link = link
         self.effect = effect
         self.replyTo = replyTo

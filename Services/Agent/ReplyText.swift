@@ -1,3 +1,5 @@
+import Shared
+
 /// A reply's text as Linq takes it: at most 10,000 characters a message.
 enum ReplyText {
     /// Linq counts places in a text in UTF-16 units, so these are counted: a text that fits by them fits by code points
@@ -42,5 +44,18 @@ enum ReplyText {
             units += text.unicodeScalars[index].utf16.count
             return units > limit
         } ?? text.endIndex
+    }
+}
+
+extension AgentReply {
+    /// The parts of each message that the reply goes out as: media with the end of the text, a link by itself.
+    var messages: [[MessagePart]] {
+        var messages = ReplyText.split(text).map { [MessagePart(type: "text", value: $0)] }
+        if !media.isEmpty {
+            let end = messages.popLast() ?? []
+            messages.append(end + media.map { MessagePart(type: "media", url: $0) })
+        }
+        if let link { messages.append([MessagePart(type: "link", value: link)]) }
+        return messages
     }
 }

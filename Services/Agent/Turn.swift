@@ -179,21 +179,18 @@ struct Turn: Sendable {
         }
     }
 
-    /// The replies as Linq takes them: a link is a message of its own.
+    /// The replies as Linq takes them: a link is a message of its own, and a long text is several.
     private func replies(
         _ replies: [AgentReply], in chat: Chat, _ input: Input, _ state: UserState, _ receivedAt: Timestamp,
         marksRead: Bool = false
     ) throws -> [Outgoing] {
-        let messages = replies.flatMap { reply -> [(AgentReply, MessagePart)] in
-            let texts = ReplyText.split(reply.text).map { (reply, MessagePart(type: "text", value: $0)) }
-            return texts + (reply.link.map { [(reply, MessagePart(type: "link", value: $0))] } ?? [])
-        }
+        let messages = replies.flatMap { reply in reply.messages.map { (reply, $0) } }
         return try messages.enumerated().map { index, message in
+            let (reply, parts) = message
             let id = Outgoing.id(input.eventKey, index)
             let request = ReplyRequest(
                 chat: chat, to: input.event.data.sender ?? state.lastSender ?? state.handle, idempotencyKey: id,
-                parts: [message.1],
-                replyTo: message.0.replyTo, effect: message.1.type == "text" ? message.0.effect : nil,
+                parts: parts, replyTo: reply.replyTo, effect: parts.contains { $0.type == "link" } ? nil : reply.effect,
                 receivedAt: receivedAt, expiresAt: input.now + Self.replyLife,
                 marksRead: marksRead && index == 0 ? true : nil)
             return try Outgoing(

@@ -226,7 +226,7 @@ struct CoachTextTests {
         Sample("hi", .greeting), Sample("Hello!", .greeting), Sample("good morning coach", .greeting),
         Sample("hey there 👋", .greeting),
         Sample("thanks!", .thanks), Sample("thank you so much", .thanks), Sample("ok", .thanks),
-        Sample("STOP", .optOut), Sample("CANCEL", .optOut), Sample("Opt out", .optOut),
+        Sample("STOP", .optOut), Sample("CANCEL", .optOut), Sample("Opt out", .optOut), Sample(" optout\n", .optOut),
     ]
 
     static let goals: [Sample] = [

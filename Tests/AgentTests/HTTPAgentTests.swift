@@ -23,8 +23,9 @@ struct HTTPAgentTests {
             #expect(request.header("content-type") == "application/json")
             #expect(
                 String(decoding: request.body, as: UTF8.self) == """
-                    {"event":{"chat":{"id":"c1","isGroup":false},"id":"evt-1","isReconciled":false,"kind":"message",\
-                    "mentionsLine":false,"messageID":"m1","parts":[{"type":"text","value":"~600 cal"}],\
+                    {"event":{"chat":{"id":"c1","isGroup":false},"id":"evt-1","isOptOut":false,\
+                    "isReconciled":false,"kind":"message","mentionsLine":false,"messageID":"m1",\
+                    "parts":[{"type":"text","value":"~600 cal"}],\
                     "receivedAt":"2026-02-05T19:31:13.736Z","sender":"+12025559876","service":"iMessage",\
                     "text":"~600 cal"},\
                     "island":{"attributesType":"CoachAttributes","contentState":\(Self.coachState)},\
@@ -76,6 +77,8 @@ struct HTTPAgentTests {
         let chat = Chat(id: "c1", isGroup: true)
         let events: [(AgentEvent, String, [String: AnyJSON])] = [
             (Events.message("hi", isGroup: true, mentionsLine: true), "message", ["mentionsLine": .bool(true)]),
+            (Events.message("STOP"), "message", ["isOptOut": .bool(true)]),
+            (Events.message("STOP", isGroup: true), "message", ["isOptOut": .bool(false)]),
             (
                 .reaction(
                     InboundReaction(
@@ -107,7 +110,7 @@ struct HTTPAgentTests {
     @Test func `replies and a state come back whole`() async throws {
         let answer = """
             {"replies":[{"text":"Logged","effect":{"type":"screen","name":"confetti"},"replyTo":"m1"},
-                        {"link":"https://example.com/a"}],
+                        {"link":"https://example.com/a"},{"media":["https://example.com/bowl.jpg"]}],
              "island":{"attributesType":"CoachAttributes","show":\(Self.coachState),
                        "alert":{"title":"Goal","body":"Reached","sound":"default"},"priority":5,"staleAfter":"15m"}}
             """
@@ -120,6 +123,7 @@ struct HTTPAgentTests {
                                 "Logged", effect: ReplyRequest.Effect(type: "screen", name: "confetti"),
                                 replyTo: "m1"),
                             AgentReply("", link: "https://example.com/a"),
+                            AgentReply("", media: ["https://example.com/bowl.jpg"]),
                         ],
                         island: .show(
                             Array(Self.coachState.utf8),
@@ -172,6 +176,7 @@ struct HTTPAgentTests {
         (#"{"replies":["hi"]}"#, "replies[0]", "an object"),
         (#"{"replies":[{"text":"a"},{"text":3}]}"#, "replies[1].text", "text"),
         (#"{"replies":[{}]}"#, "replies[0].text", "text"),
+        (#"{"replies":[{"text":"a","media":["http://a/b"]}]}"#, "replies[0].media[0]", "an https:// address"),
         (#"{"replies":[{"text":"a","effect":{"type":"screen"}}]}"#, "replies[0].effect.name", "text"),
         (#"{"island":{}}"#, "island", "show or end"),
         (#"{"island":{"show":{},"end":null}}"#, "island", "show or end, not both"),

@@ -1,3 +1,4 @@
+import Shared
 import Testing
 
 @testable import Agent
@@ -21,6 +22,18 @@ import Testing
         }
         #expect(ReplyText.split(texts[0]).dropLast().allSatisfy { $0.hasSuffix("\n") })
         #expect(ReplyText.split(texts[1]).dropLast().allSatisfy { $0.hasSuffix(" ") })
+    }
+
+    @Test func `media go with the end of the text, and a link by itself`() {
+        let picture = MessagePart(type: "media", url: "https://a.example/bowl.jpg")
+        let link = MessagePart(type: "link", value: "https://a.example")
+        func text(_ value: String) -> MessagePart { MessagePart(type: "text", value: value) }
+        let media = ["https://a.example/bowl.jpg"]
+        #expect(AgentReply("look", media: media + media).messages == [[text("look"), picture, picture]])
+        #expect(AgentReply("", media: media, link: "https://a.example").messages == [[picture], [link]])
+        let long = String(repeating: "a", count: 10_000)
+        #expect(AgentReply(long + "b", media: media).messages == [[text(long)], [text("b"), picture]])
+        #expect(AgentReply("").messages.isEmpty)
     }
 
     @Test func `a letter that is too long by itself is cut, and the text comes to an end`() {

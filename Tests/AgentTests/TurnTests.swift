@@ -342,8 +342,9 @@ import Testing
             Turn.Input(event: envelope, eventKey: "linq/e", record: known, now: at(0)),
             UserState(handle: "+12025559876"))
         let sent = try replies(outcome)
-        #expect(sent.map { $0.parts.map(\.type) } == [["text"], ["link"], ["text"]])
+        #expect(sent.map { $0.parts.map(\.type) } == [["text", "media"], ["link"], ["text"]])
         #expect(sent.map { $0.parts.first?.value } == ["one", "https://a.example", "two"])
+        #expect(sent.first?.parts.last?.url == "https://a.example/bowl.jpg")
         let confetti = ReplyRequest.Effect(type: "screen", name: "confetti")
         #expect(sent.map(\.effect) == [confetti, nil, nil])
         #expect(sent.map(\.replyTo) == ["m-9", "m-9", nil])
@@ -389,7 +390,11 @@ private struct TalkingAgent: IslandAgent {
     ) async throws -> AgentResponse<CoachAttributes.ContentState> {
         let effect = ReplyRequest.Effect(type: "screen", name: "confetti")
         return AgentResponse(
-            replies: [AgentReply("one", link: "https://a.example", effect: effect, replyTo: "m-9"), AgentReply("two")],
+            replies: [
+                AgentReply(
+                    "one", media: ["https://a.example/bowl.jpg"], link: "https://a.example", effect: effect,
+                    replyTo: "m-9"), AgentReply("two"),
+            ],
             island: .show(CoachAttributes.example))
     }
 }

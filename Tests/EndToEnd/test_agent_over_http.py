@@ -18,11 +18,12 @@ class Agent(http.server.BaseHTTPRequestHandler):
 
     gate = threading.Event()
     told = []
+    replies = [{"text": "at last"}]
 
     def do_POST(self):
         self.told.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
         self.gate.wait(20)
-        body = json.dumps({"replies": [{"text": "at last"}]}).encode()
+        body = json.dumps({"replies": self.replies}).encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -134,6 +135,36 @@ def test_an_agent_hears_of_all_that_a_person_can_do(stack, handle):
     assert parts["media"]["url"] == "https://cdn.example/bowl.jpg" and parts["media"]["mimeType"]
     assert (parts["link"]["value"], parts["text"]["value"]) == ("https://example.com/recipe", "look")
     assert group["mentionsLine"] and not stop["chat"]["isGroup"]
+    assert [event["isOptOut"] for event in (picture, group, stop)] == [False, False, True]
     [reaction], [edit] = by_kind["reaction"], by_kind["edit"]
     assert (reaction["reaction"], reaction["isAdded"], reaction["messageID"]) == ("love", True, first["messageID"])
     assert (edit["text"], edit["messageID"]) == ("look again", first["messageID"])
+
+
+def test_an_agent_knows_the_time_zone_and_the_locale_that_the_phone_has_told(stack, handle):
+    phone = {"deviceID": f"phone-of-{handle[1:]}", "timeZone": "Asia/Tokyo", "locale": "ja_JP"}
+    made = stack.control("POST", "users", {"userID": f"user-{handle[1:]}", "handles": [handle], "phones": [phone]})
+    assert made.status == 200, made.body
+    with agent_elsewhere(stack) as agent:
+        agent.gate.set()
+        stack.text(handle, "hello")
+        eventually("it is told", lambda: agent.told)
+        user = agent.told[0]["user"]
+    assert (user["timeZone"], user["locale"]) == ("Asia/Tokyo", "ja_JP")
+
+
+def test_a_reply_goes_out_with_pictures_an_effect_and_a_link_as_linq_takes_them(stack, handle, monkeypatch):
+    first = stack.text(handle, "toast 90")
+    eventually("the coach has answered", lambda: replies(stack, handle))
+    picture, link = "https://cdn.example/bowl.jpg", "https://example.com/recipe"
+    monkeypatch.setattr(Agent, "replies", [{
+        "text": "look", "media": [picture, picture], "link": link, "replyTo": first["messageID"],
+        "effect": {"type": "screen", "name": "confetti"}}])
+    with agent_elsewhere(stack) as agent:
+        agent.gate.set()
+        stack.text(handle, "hello")
+        eventually("both messages are there", lambda: len(replies(stack, handle)) == 3)
+    sent = [message["parts"] for message in stack.thread(handle) if message["direction"] == "outbound"][1:]
+    assert sent == [
+        [{"type": "text", "value": "look"}, {"type": "media", "url": picture}, {"type": "media", "url": picture}],
+        [{"type": "link", "value": link}]]

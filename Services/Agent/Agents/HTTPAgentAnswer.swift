@@ -9,6 +9,8 @@ import Shared
 struct HTTPAgentAnswer {
     /// Replies to one event; more are a mistake.
     static let mostReplies = 20
+    /// Media of one reply: what Linq takes in a message by their addresses.
+    static let mostMedia = 40
     /// A state may be trusted for a week at most.
     static let longestStaleAfter = Duration.seconds(7 * 86400)
 
@@ -41,16 +43,33 @@ struct HTTPAgentAnswer {
         }
         var replies: [AgentReply] = []
         for element in elements {
-            try element.requireObject(["text", "link", "effect", "replyTo"])
+            try element.requireObject(["text", "media", "link", "effect", "replyTo"])
+            let media = try media(element.field("media"))
             let link = try element.field("link")?.text()
-            // A link may go without words.
-            let text = link != nil && element.field("text") == nil ? "" : try element.requireText("text")
+            // A link or a picture may go without words.
+            let needsText = link == nil && media.isEmpty
+            let text = needsText ? try element.requireText("text") : try element.field("text")?.text() ?? ""
             replies.append(
                 AgentReply(
-                    text, link: link, effect: try effect(element.field("effect")),
+                    text, media: media, link: link, effect: try effect(element.field("effect")),
                     replyTo: try element.field("replyTo")?.text()))
         }
         return replies
+    }
+
+    private static func media(_ list: AnswerReader?) throws(UnexpectedAnswer) -> [String] {
+        guard let list else { return [] }
+        let elements = try list.list()
+        guard elements.count <= mostMedia else {
+            throw list.unexpected("at most \(mostMedia) addresses", found: "\(elements.count)")
+        }
+        var media: [String] = []
+        for element in elements {
+            let url = try element.text()
+            guard url.hasPrefix("https://") else { throw element.unexpected("an https:// address") }
+            media.append(url)
+        }
+        return media
     }
 
     private static func effect(_ reader: AnswerReader?) throws(UnexpectedAnswer) -> ReplyRequest.Effect? {

@@ -19,6 +19,8 @@ struct HTTPAgentRequest: Encodable {
         var mentionsLine: Bool?
         /// Linq recovered the message late; replies to it are not sent.
         var isReconciled: Bool?
+        /// The text is a keyword that opts out; replies to it are refused by Linq.
+        var isOptOut: Bool?
         var replyTo: String?
         var sentAt: Timestamp?
         var reaction: String?
@@ -85,6 +87,7 @@ extension HTTPAgentRequest.Event {
             parts = message.parts
             mentionsLine = message.mentionsLine
             isReconciled = message.isReconciled
+            isOptOut = message.isOptOut
             replyTo = message.replyTo
             sentAt = message.sentAt
         case .reaction(let change):

@@ -143,8 +143,7 @@ struct ModelAgent: Sendable {
     /// Reactions are remembered only, and so is what Linq recovered late; a group has to mention the line.
     private static func isAsked(_ event: AgentEvent) -> Bool {
         switch event {
-        case .message(let message):
-            !message.isReconciled && (!message.chat.isGroup || message.mentionsLine) && !isOptOut(message)
+        case .message(let message): message.wantsAnswer
         case .edit, .custom: true
         case .reaction, .sessionEnding: false
         }
@@ -153,7 +152,7 @@ struct ModelAgent: Sendable {
     /// What others say in a group stays out of the user's conversation.
     private static func isRemembered(_ event: AgentEvent) -> Bool {
         switch event {
-        case .message(let message): !message.chat.isGroup && !isOptOut(message)
+        case .message(let message): !message.chat.isGroup && !message.isOptOut
         case .reaction(let reaction): !reaction.chat.isGroup && reaction.isAdded
         case .edit, .custom, .sessionEnding: false
         }
@@ -162,6 +161,4 @@ struct ModelAgent: Sendable {
     private static func wantsAnswer(_ event: AgentEvent) -> Bool {
         if case .message = event { true } else { false }
     }
-
-    private static func isOptOut(_ message: InboundMessage) -> Bool { CoachIntent(text: message.text) == .optOut }
 }

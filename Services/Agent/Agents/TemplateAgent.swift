@@ -1,6 +1,6 @@
 import Shared
 
-/// An agent to begin your own with: a copy under another name, and a case in `AgentChoice`.
+/// An agent to begin your own with: a copy under another name, and a line in `AgentChoice.inSwift`.
 ///
 /// It counts a user's texts. `docs/agents.md` says what else an agent may receive and answer.
 struct TemplateAgent: IslandAgent {
@@ -17,7 +17,7 @@ struct TemplateAgent: IslandAgent {
         to event: AgentEvent, model: inout Model, context: AgentContext
     ) async throws -> AgentResponse<ChecklistAttributes.ContentState> {
         // Everything else gets no answer; the card ends with the session, in its last state.
-        guard case .message(let message) = event, !message.text.isEmpty, !message.isReconciled else {
+        guard case .message(let message) = event, message.wantsAnswer, !message.text.isEmpty else {
             return AgentResponse()
         }
         model.texts += 1

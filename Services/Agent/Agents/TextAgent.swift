@@ -31,10 +31,7 @@ extension TextAgent {
     ) async throws -> AgentResponse<State> {
         switch event {
         case .message(let message):
-            // What Linq recovered late gets no answer, nor does a group that does not ask, nor who opts out.
-            guard !message.isReconciled, !message.chat.isGroup || message.mentionsLine,
-                CoachIntent(text: message.text) != .optOut
-            else { return AgentResponse() }
+            guard message.wantsAnswer else { return AgentResponse() }
             let text = String(message.text.prefix(longestText))
             let said = answer(text, &model, at: context.now)
             return response(said, model, context)

@@ -49,7 +49,7 @@ enum CoachIntent: Equatable {
         let phrase = CoachPhrase(trimmed)
         if trimmed.isEmpty {
             self = hasMedia ? .photo : .other
-        } else if CoachPhrase.optOuts.contains(trimmed) || phrase.text == "opt out" || phrase.text == "opt-out" {
+        } else if OptOut.isKeyword(trimmed) {
             self = .optOut
         } else if !trimmed.contains(where: { $0.isLetter || $0.isNumber }) {
             self = trimmed.allSatisfy { $0.isPunctuation } && trimmed.contains("?") ? .help : .emoji

@@ -6,9 +6,6 @@ struct CoachPhrase {
     private let core: String
     private let isAsking: Bool
 
-    /// The whole text, exactly, opts out (Linq, "Chat health").
-    static let optOuts: Set<String> = ["STOP", "UNSUBSCRIBE", "OPTOUT", "CANCEL", "END", "QUIT"]
-
     init(_ original: String) {
         let plain = original.lowercased().map { character -> Character in
             if character == "’" || character == "‘" { return "'" }
