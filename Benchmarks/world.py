@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -105,8 +106,8 @@ class World:
 
     def queues(self, stage):
         """The management API's queues of a stage."""
-        host = self.stack.settings("simulator")["SIMULATOR_BROKER_URL"].split("@")[1]
-        self.queues_url = f"http://{host}/api/queues/%2F"
+        port = re.search(r'\[management\]="(\d+)"', (self.stack.folder / "stack").read_text())[1]
+        self.queues_url = f"http://127.0.0.1:{port}/api/queues/%2F"
         credentials = "admin:" + (self.secrets / "broker-admin").read_text()
         self.as_admin = {"Authorization": "Basic " + base64.b64encode(credentials.encode()).decode()}
         found = request("GET", self.queues_url, headers=self.as_admin).json()

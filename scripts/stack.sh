@@ -12,9 +12,6 @@ PASSED_ON=(AGENT AGENT_MODEL_URL AGENT_MODEL AGENT_MODEL_KEY AGENT_HTTP_SECRET A
     OTEL_EXPORTER_OTLP_HEADERS OTEL_EXPORTER_OTLP_CERTIFICATE OTEL_RESOURCE_ATTRIBUTES OTEL_TRACES_SAMPLER
     OTEL_TRACES_SAMPLER_ARG)
 
-# What the app on the simulator's phones can show.
-ATTRIBUTES_TYPES=CoachAttributes,OrderAttributes,DeliveryAttributes,BalanceAttributes,ChecklistAttributes
-
 PORT_NAMES=(amqp management broker-metrics dist epmd redis simulator apns ingress registry
     ingress-admin agent-admin linq-sender-admin apns-pusher-admin token-registry-admin)
 
@@ -78,7 +75,7 @@ write_all_settings() {
         SIMULATOR_INGRESS_URL="http://127.0.0.1:${PORT[ingress]}/webhooks/linq" \
         SIMULATOR_REGISTRY_URL="http://127.0.0.1:${PORT[registry]}" \
         SIMULATOR_BROKER_URL="http://127.0.0.1:${PORT[broker-metrics]}" \
-        SIMULATOR_SUPERVISOR="$RUN_DIR/commands" SIMULATOR_ATTRIBUTES_TYPES="$ATTRIBUTES_TYPES" \
+        SIMULATOR_SUPERVISOR="$RUN_DIR/commands" \
         SIMULATOR_BACKEND_KEY_FILE="$secrets/backend-key" LINQ_WEBHOOK_SECRETS_FILE="$secrets/webhook-secret"
     write_service token-registry "$redis" "${keys[@]}" "${sign_in[@]}" \
         DATABASE_URL="$(database_url registry)" HTTP_LISTEN="127.0.0.1:${PORT[registry]}" \

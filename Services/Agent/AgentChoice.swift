@@ -5,26 +5,36 @@ import Shared
 import Stage
 
 /// The agents that `AGENT` can name.
-enum AgentChoice: Equatable {
-    case coach, order, delivery, balance, checklist, template
+enum AgentChoice {
+    /// The agents that are part of this program, by name.
+    ///
+    /// An agent of your own: one file like `TemplateAgent.swift`, and one line here.
+    static let inSwift: [(name: String, agent: AnyAgent)] = [
+        ("coach", AnyAgent(CoachAgent())),
+        ("order", AnyAgent(OrderAgent())),
+        ("delivery", AnyAgent(DeliveryAgent())),
+        ("balance", AnyAgent(BalanceAgent())),
+        ("checklist", AnyAgent(ChecklistAgent())),
+        ("template", AnyAgent(TemplateAgent())),
+    ]
+
+    case swift(AnyAgent)
     /// An endpoint of the team's own.
     case http(url: String)
     /// A language model.
     case model
 
-    static let names = "coach, order, delivery, balance, checklist, template, http:URL or llm"
+    static var names: String { inSwift.map(\.name).joined(separator: ", ") + ", http:URL or llm" }
 
     init(_ text: String) throws(SettingsProblem) {
-        switch text {
-        case "coach": self = .coach
-        case "order": self = .order
-        case "delivery": self = .delivery
-        case "balance": self = .balance
-        case "checklist": self = .checklist
-        case "template": self = .template
-        case "llm": self = .model
-        case let text where text.hasPrefix("http:"): self = .http(url: try Self.url(String(text.dropFirst(5))))
-        default: throw SettingsProblem("expected \(Self.names)")
+        if let found = Self.inSwift.first(where: { $0.name == text }) {
+            self = .swift(found.agent)
+        } else if text == "llm" {
+            self = .model
+        } else if text.hasPrefix("http:") {
+            self = .http(url: try Self.url(String(text.dropFirst(5))))
+        } else {
+            throw SettingsProblem("expected \(Self.names)")
         }
     }
 
@@ -36,6 +46,13 @@ enum AgentChoice: Equatable {
         return text
     }
 
+    /// What is wrong with an agent whose kind the other services do not know: they would park its states.
+    static func problem(with kind: IslandKind) -> String? {
+        guard !IslandKind.all.contains(where: { $0.attributesType == kind.attributesType }) else { return nil }
+        return "AGENT: its kind \(kind.attributesType) has no line in IslandKind.all"
+            + " (Shared/ContentState/IslandKind.swift)"
+    }
+
     /// The agent that `AGENT` names, made from the settings that it needs; `nil` if a setting is wrong, which
     /// `settings` knows then.
     static func agent(_ settings: inout Settings, log: Log) -> AnyAgent? { chosen(&settings, log: log).agent }
@@ -45,12 +62,9 @@ enum AgentChoice: Equatable {
         let choice = settings.optional("AGENT", "who answers: \(names)", default: "coach") { try AgentChoice($0) }
         let remote = RemoteAgentSettings(&settings)
         switch choice {
-        case .coach: return (AnyAgent(CoachAgent()), nil)
-        case .order: return (AnyAgent(OrderAgent()), nil)
-        case .delivery: return (AnyAgent(DeliveryAgent()), nil)
-        case .balance: return (AnyAgent(BalanceAgent()), nil)
-        case .checklist: return (AnyAgent(ChecklistAgent()), nil)
-        case .template: return (AnyAgent(TemplateAgent()), nil)
+        case .swift(let agent):
+            if let problem = problem(with: agent.kind) { settings.reject(problem) }
+            return (agent, nil)
         case .http(let url): return (remote.httpAgent(url, &settings, log), .endpoint(url))
         case .model: return (remote.modelAgent(&settings, log), remote.modelProbe)
         }

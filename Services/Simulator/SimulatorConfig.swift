@@ -64,7 +64,8 @@ struct SimulatorConfig: ServiceSettings {
         issuer = settings.absent("REGISTRY_JWT_ISSUER", "the `iss` of the app's tokens") { $0 }
         audience = settings.absent("REGISTRY_JWT_AUDIENCE", "the `aud` of the app's tokens") { $0 }
         attributesTypes = settings.optional(
-            "SIMULATOR_ATTRIBUTES_TYPES", "what the app registers start tokens for", default: "CoachAttributes"
+            "SIMULATOR_ATTRIBUTES_TYPES", "what the app registers start tokens for",
+            default: IslandKind.all.map(\.attributesType).joined(separator: ",")
         ) { text in text.split(separator: ",").map(String.init) }
         line = settings.optional("SIMULATOR_LINE", "the number that people write to", default: "+12025551234") {
             isHandle($0) ? $0 : nil

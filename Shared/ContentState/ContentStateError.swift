@@ -45,7 +45,9 @@ extension ContentStateError: CustomStringConvertible {
             "the push has \(bytes) bytes, APNs takes \(limit); the largest fields: "
                 + largest.map { "\($0.path) (\($0.bytes))" }.joined(separator: ", ")
         case .emptyAlert: "a start needs an alert with a title and a body, or the phone shows nothing"
-        case .unknownKind(let name): "no kind of Island is called \(name)"
+        case .unknownKind(let name):
+            "no kind of Island is called \(name); there are "
+                + IslandKind.all.map(\.attributesType).joined(separator: ", ")
         case .otherKind(let name, let expected): "the state is for \(name), but this agent feeds \(expected)"
         }
     }

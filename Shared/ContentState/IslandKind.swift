@@ -21,6 +21,8 @@ public struct IslandKind: Sendable {
 
     /// The bare name of the attributes' Swift type, as it goes to the phone.
     public let attributesType: String
+    /// The attributes' Swift type, for what goes through all kinds.
+    package let type: any IslandAttributes.Type
     /// What a start says when the agent gave it no words.
     public let startAlert: DesiredIsland.Alert
     private let checkState: @Sendable ([UInt8]) throws(ContentStateError) -> [UInt8]
@@ -32,6 +34,7 @@ public struct IslandKind: Sendable {
 
     public init<Attributes: IslandAttributes>(_ type: Attributes.Type) {
         attributesType = Attributes.attributesType
+        self.type = type
         startAlert = Attributes.startAlert
         checkState = { json throws(ContentStateError) in
             try ContentStateCodec.encode(ContentStateCodec.decode(Attributes.ContentState.self, from: json))

@@ -13,6 +13,15 @@ struct HTTPAgentSettingsTests {
         ]
         for (name, kind) in kinds { #expect(make(["AGENT": name]).agent?.kind.attributesType == kind) }
         #expect(make([:]).agent?.kind.attributesType == "CoachAttributes")
+        for (name, agent) in AgentChoice.inSwift {
+            #expect(make(["AGENT": name]).agent?.kind.attributesType == agent.kind.attributesType)
+        }
+    }
+
+    @Test func `a kind that the other services do not know is named, with the place where it belongs`() {
+        #expect(AgentChoice.inSwift.allSatisfy { AgentChoice.problem(with: $0.agent.kind) == nil })
+        let problem = AgentChoice.problem(with: IslandKind(UnlistedAttributes.self))
+        #expect(problem?.contains("UnlistedAttributes has no line in IslandKind.all") == true)
     }
 
     @Test func `an agent elsewhere feeds the kind that is set`() {
@@ -41,7 +50,7 @@ struct HTTPAgentSettingsTests {
             (["AGENT": "http:https://a/b", "AGENT_HTTP_SECRET": "x"], "AGENT_HTTP_SECRET: expected whsec_"),
             (["AGENT": "http:https://a/b", "AGENT_HTTP_SECRET": "whsec_YWJj"], "AGENT_HTTP_SECRET: expected at least"),
             (["AGENT": "llm"], "AGENT=llm needs AGENT_MODEL_URL and AGENT_MODEL"),
-            (["AGENT_KIND": "Weather"], "AGENT_KIND: no kind of Island is called Weather"),
+            (["AGENT_KIND": "Weather"], "AGENT_KIND: no kind of Island is called Weather; there are Coach"),
             (["AGENT_TIMEOUT": "soon"], "AGENT_TIMEOUT"),
         ]
         for (environment, problem) in cases {
@@ -56,4 +65,13 @@ struct HTTPAgentSettingsTests {
         let agent = AgentChoice.agent(&settings, log: Log(service: "test", level: .error, write: { _ in }))
         return (agent, settings.problems)
     }
+}
+
+private struct UnlistedAttributes: IslandAttributes {
+    struct ContentState: Codable, Hashable, Sendable {}
+
+    var userID: String
+    var sessionID: String?
+    static let example = ContentState()
+    static let startAlert = DesiredIsland.Alert(title: "a", body: "b")
 }

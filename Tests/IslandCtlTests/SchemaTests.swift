@@ -61,14 +61,6 @@ struct SchemaTests {
         #expect(schema["title"]?.text == "\(name).ContentState")
         #expect(schema["examples"]?.elements?.first == AnyJSON(parsing: try kind.example()))
         let described = String(decoding: try kind.schema(), as: UTF8.self).ranges(of: "\"description\":").count
-        let notes =
-            switch name {
-            case "CoachAttributes": CoachAttributes.fieldNotes
-            case "OrderAttributes": OrderAttributes.fieldNotes
-            case "DeliveryAttributes": DeliveryAttributes.fieldNotes
-            case "BalanceAttributes": BalanceAttributes.fieldNotes
-            default: ChecklistAttributes.fieldNotes
-            }
-        #expect(described == notes.count)
+        #expect(described == kind.type.fieldNotes.count)
     }
 }

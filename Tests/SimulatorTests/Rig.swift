@@ -36,6 +36,7 @@ struct Rig: Sendable {
                 "APNS_TEAM_ID": team, "APNS_KEY_ID": keyID, "APNS_BUNDLE_ID": bundleID,
                 "SIMULATOR_INGRESS_URL": "http://127.0.0.1:\(services.port)/webhook",
                 "SIMULATOR_REGISTRY_URL": "http://127.0.0.1:\(services.port)", "SIMULATOR_BACKEND_KEY": "backend",
+                "SIMULATOR_ATTRIBUTES_TYPES": "CoachAttributes",
             ]
             variables.merge(environment) { _, new in new }
             var settings = Settings(variables)
