@@ -193,10 +193,8 @@ extension World {
         guard let device = devices[id], let card = device.phone.cards.last else { return }
         let start = "\(id) \(collapseID)"
         devices[id]?.starts[card.activityID] = start
-        // A start that APNs had taken before the swipe cannot be called back.
-        guard let swipe = device.swipedStarts[start], apns.lastStarts[start].map({ $0.at > swipe.at }) ?? false else {
-            return
-        }
+        // A start that had its leave before the swipe cannot be called back.
+        guard let swipe = device.swipedStarts[start], lastLeaves[start].map({ $0 > swipe.at }) ?? false else { return }
         if device.tokensChangedAt.map({ $0 <= swipe.cameUp }) ?? true {
             complain("a card that was swiped away is back: \(start)")
         }

@@ -114,6 +114,9 @@ extension World {
         let verdict = registry.change(start.userID, at: now, follows: !answerIsLost) { user, now in
             user.grantStart(start, request: request, id: id, at: now)
         }
+        if verdict == .granted {
+            lastLeaves[Self.key(start.deviceID, start.sessionID, start.generation)] = now
+        }
         if verdict == .granted, wasAsked { happened["a start was granted anew", default: 0] += 1 }
         note("registry: start of \(start.deviceID) \(start.sessionID.suffix(4)).\(start.generation) is \(verdict)")
         guard !answerIsLost else { return nil }

@@ -37,6 +37,8 @@ final class World {
     var lostStarts: Set<String> = []
     /// Those of which the registry has heard that APNs took the last one.
     var knownStarts: Set<String> = []
+    /// When leave was last given for a start, by device, session and generation.
+    var lastLeaves: [String: Timestamp] = [:]
     /// How often what is worth counting has happened.
     var happened: [String: Int] = [:]
     /// Swipes that the registry has confirmed, by device and session.
