@@ -126,6 +126,23 @@ import Testing
         }
     }
 
+    @Test func `what the registry refused an old token is said again with the next one`() async throws {
+        try await Rig.with { rig in
+            answerEverything(rig)
+            _ = try await rig.control("POST", "/say", ["from": "+12025550123", "text": "hi", "timeoutSeconds": 10])
+            rig.services.refuseRegistrations(true)
+            let asked = rig.services.requests.count
+            let rotated = try await rig.control("POST", "/phones/phone-1-user-12025550123/rotate-tokens")
+            #expect(rotated.status == 200)
+            try await eventually("the app was refused") { rig.services.requests.count > asked }
+            rig.services.refuseRegistrations(false)
+            try await eventually("it was heard") {
+                let said = try await rig.phone(of: "+12025550123")["registrations"]?.array
+                return said?.contains { $0["status"] == 200 && ($0["tries"]?.integer ?? 0) > 1 } ?? false
+            }
+        }
+    }
+
     @Test func `a swiped card is told to the registry`() async throws {
         try await Rig.with { rig in
             answerEverything(rig)

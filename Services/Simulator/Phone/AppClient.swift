@@ -183,9 +183,7 @@ final class AppClient: Sendable {
             do {
                 let response = try await http.send(request(call), within: Self.timeout)
                 last = (response.status, response.body)
-                if response.status < 500, response.status != 429, response.status != 408 {
-                    return (last.0, last.1, attempt)
-                }
+                if Self.isFinal(response.status, to: call.speaker) { return (last.0, last.1, attempt) }
             } catch {
                 log.debug("the registry cannot be reached", ["error": "\(error)"])
             }
@@ -195,6 +193,12 @@ final class AppClient: Sendable {
             }
         }
         return (last.0, last.1, tries)
+    }
+
+    /// Whether it is of no use to say it again: the app's next token may be taken where this one was not.
+    private static func isFinal(_ status: Int, to speaker: Speaker) -> Bool {
+        if status == 401, case .user = speaker { return false }
+        return status < 500 && status != 429 && status != 408
     }
 
     private func request(_ call: Call) -> HTTPClientRequest {
