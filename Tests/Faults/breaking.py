@@ -24,7 +24,18 @@ def pid(stack, name):
 
 def send_signal(stack, name, number):
     """Sends it to the process and its children, once it runs."""
-    os.killpg(eventually(f"{name} runs", lambda: pid(stack, name)), number)
+
+    def is_sent():
+        found = pid(stack, name)
+        if found is None:
+            return False
+        try:
+            os.killpg(found, number)
+        except ProcessLookupError:
+            return False  # It has ended meanwhile, or does not lead its group yet.
+        return True
+
+    eventually(f"{name} runs", is_sent)
 
 
 def kill(stack, name):

@@ -50,12 +50,14 @@ class Load:
             "users": len(self.people), "texts": self.texts, "rate": self.rate, "concurrency": self.at_once,
             "firstUser": self.first, "text": f"snack {{n}}, {CALORIES} cal"})
         assert started.status == 202, started.body
-        eventually("texts flow", lambda: self.progress()["taken"] > self.texts / 20)
+        # Each of them gets an account and a phone first.
+        patience = 60 + len(self.people) / 20 + self.texts / 100
+        eventually("texts flow", lambda: self.progress()["taken"] > self.texts / 20, patience)
         return self
 
     def __exit__(self, kind, *_):
         # A load of a test that failed must not run into the next test.
-        eventually("the load ends", lambda: not self.is_posting, seconds=self.texts / self.rate + 600)
+        eventually("the load ends", lambda: not self.is_posting, seconds=self.texts / min(self.rate, 50) + 600)
         self.taken = self.progress()["taken"]
 
     def progress(self):
