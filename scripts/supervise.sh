@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Watching over a stack that runs. Sourced by run.
 
-MOST_RESTARTS=10
+MOST_RESTARTS=${ISTHMUS_MOST_RESTARTS:-10}
 
 # A service that ends is started again, as a container would be; one that keeps ending stops the stack. After a minute of
 # peace all is forgiven.

@@ -23,8 +23,8 @@ def table(request):
 
 @pytest.fixture(scope="session")
 def stack():
-    # Nobody looks at a page here, and load is what is looked at.
-    with running_stack("faults", OTEL_TRACES_SAMPLER="always_off") as stack:
+    # Nobody looks at a page here, and load is what is looked at. Services are killed more often than would be forgiven.
+    with running_stack("faults", OTEL_TRACES_SAMPLER="always_off", ISTHMUS_MOST_RESTARTS="1000000") as stack:
         yield stack
         # After its consumer_timeout the broker takes a message away from who has it.
         log = (stack.folder / "logs" / "rabbitmq.log").read_text(errors="replace")
