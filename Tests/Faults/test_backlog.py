@@ -16,8 +16,9 @@ from load import MOST_AT_ONCE, Load
 from processes import descendants
 
 TEXTS = int(os.environ.get("BACKLOG_TEXTS", "2000"))
-# Megabytes that a process may have resident at any time. What a service has in hand is bounded, whatever waits.
-LIMITS = {"ingress": 256, "agent": 256, "linq-sender": 256, "apns-pusher": 256, "token-registry": 256}
+# Megabytes that a process may have resident at any time: about twice what 100,000 texts took of a debug build. What a
+# service has in hand is bounded, whatever waits.
+LIMITS = {"ingress": 96, "agent": 256, "linq-sender": 144, "apns-pusher": 144, "token-registry": 112}
 # Shown beside them: the broker keeps a little of each message in memory, and the simulator all that was ever said.
 OTHERS = ["rabbitmq", "redis", "simulator"]
 
