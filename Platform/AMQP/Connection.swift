@@ -41,10 +41,8 @@ import Runtime
                 Int32(options.heartbeat.seconds.rounded(.up)))
         }
         unsafe try check("log in to \(address) as \(endpoint.user)", reply)
-        if endpoint.caFile != nil {
-            certificateNotAfter = unsafe Self.context(of: socket).flatMap {
-                unsafe PeerCertificate.notAfter(context: $0)
-            }
+        if endpoint.caFile != nil, let context = unsafe Self.context(of: socket) {
+            certificateNotAfter = unsafe PeerCertificate.notAfter(context: context)
         }
     }
 

@@ -3,6 +3,7 @@ has left off. `make compose-test` runs it; ./test does not, since it needs an en
 
 import json
 import re
+import time
 
 import pytest
 
@@ -53,15 +54,20 @@ def test_the_page_shows_the_way_of_a_text_and_the_depths_of_the_queues(compositi
 
 def test_parked_messages_are_looked_at_with_a_tool_of_their_own(composition):
     assert composition.parked("list")["messages"] == []
-    secret = (composition.folder / "secrets/webhook-secret").read_text()
-    body = json.dumps({"event_type": "message.received", "event_id": "evt-strange", "data": {}}).encode()
-    url = f"http://127.0.0.1:{composition.ports['INGRESS_PORT']}/webhooks/linq"
-    assert request("POST", url, body, sign(secret, body)).status == 200
+    park(composition)
     (parked,) = composition.parked("list")["messages"]
     assert parked["stage"] == "inbound" and parked["service"] == "ingress"
     dropped = composition.parked("drop", "--all")
     assert [message["id"] for message in dropped["messages"]] == [parked["id"]]
     assert composition.parked("list")["messages"] == []
+
+
+def park(composition):
+    """A genuine webhook that nobody can read."""
+    secret = (composition.folder / "secrets/webhook-secret").read_text()
+    body = json.dumps({"event_type": "message.received", "event_id": "evt-strange", "data": {}}).encode()
+    url = f"http://127.0.0.1:{composition.ports['INGRESS_PORT']}/webhooks/linq"
+    assert request("POST", url, body, sign(secret, body)).status == 200
 
 
 def test_the_database_is_postgresql_and_the_cache_is_used(composition):
@@ -172,6 +178,14 @@ def postgres(composition, database, sql, status=0):
                            "--command", sql, status=status)
 
 
+def test_a_service_knows_until_when_certificates_hold(composition):
+    (registry,) = composition.containers("token-registry")
+    for client in ("rabbitmq", "postgres"):
+        ends = composition.metric(registry, f'isthmus_tls_certificate_not_after_seconds{{client="{client}"}}')
+        # make-secrets makes them for two years.
+        assert 729 < (ends - time.time()) / 86400 < 731, client
+
+
 def test_a_role_is_no_superuser_and_reaches_only_its_own_database(composition):
     rights = postgres(composition, "agent", "SELECT rolname FROM pg_roles WHERE rolcanlogin AND (rolsuper OR "
                       "rolcreatedb OR rolcreaterole OR rolreplication) AND rolname <> 'postgres'")
@@ -201,12 +215,18 @@ def test_prometheus_reads_everybody(composition):
 def test_what_was_kept_outlives_down(composition):
     handle = "+12025550123"
     composition.say(handle, "chicken bowl, 600 cal")
+    park(composition)
+    users = postgres(composition, "token-registry", "SELECT count(*) FROM registry_users")
     composition.compose("down", "--timeout", "60")
     composition.up()
-    # The simulator has forgotten everybody; the agent has not.
-    said = composition.say(handle, "apple, 50 cal")
-    assert "650" in said["replies"][0]
-    assert said["island"]["contentState"]["calories"] == 650
+    assert [message["service"] for message in composition.parked("list")["messages"]] == ["ingress"]
+    assert postgres(composition, "token-registry", "SELECT count(*) FROM registry_users") == users
+    # The simulator has forgotten everybody, and what was on whose phone; the agent has not.
+    assert composition.control("POST", "texts", {"from": handle, "text": "apple, 50 cal"}).status == 202
+    (reply,) = eventually("it is answered", lambda: [
+        message["text"] for chat in composition.state(handle)["chats"] for message in chat["messages"]
+        if message["direction"] == "outbound"])
+    assert "650" in reply
 
 
 def test_logs_are_one_json_object_a_line(composition):

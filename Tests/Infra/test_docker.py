@@ -1,6 +1,9 @@
 """The Dockerfile's form, and what it is built of."""
 
+import os
 import re
+
+import pytest
 
 from conftest import ROOT, SERVICES
 
@@ -44,6 +47,31 @@ def test_packages_are_listed_in_their_place():
     assert not re.search(r"apt-get -q install[^|&]*\\? *-y --no-install-recommends +[a-z]", DOCKERFILE)
     for name in re.findall(r"source=infra/packages/([a-z-]+\.txt)", DOCKERFILE):
         assert (ROOT / "infra/packages" / name).exists(), name
+
+
+def packages(name):
+    """What is installed by a list; nothing if there is no such list."""
+    path = ROOT / f"infra/packages/{name}.txt"
+    lines = path.read_text().splitlines() if path.exists() else []
+    return [line for line in (line.split("#")[0].strip() for line in lines) if line]
+
+
+@pytest.mark.parametrize("name", [*IMAGES, *TOOLS])
+def test_an_image_has_the_libraries_that_its_program_links(program, name):
+    binary = ROOT / ".build" / os.environ.get("ISTHMUS_CONFIGURATION", "release") / name
+    linked = re.findall(r"NEEDED.*\[(.*)\]", program("readelf", "--dynamic", binary))
+    # Swift's own are linked statically for an image; the rest is in every Debian.
+    everywhere = re.compile(r"lib(swift|_?Foundation|dispatch|BlocksRuntime)|(libc|libm|libstdc\+\+|libgcc_s|ld-linux.*)\.so")
+    linked = {library for library in linked if not everywhere.match(library)}
+
+    def libraries(package):
+        return {path.rsplit("/", 1)[1] for path in program("dpkg", "--listfiles", package).split() if ".so." in path}
+
+    own = packages(f"image-{name}")
+    installed = set().union(*(libraries(package) for package in (*packages("image"), *own)))
+    assert linked and linked <= installed
+    assert all(libraries(package) & linked for package in own), "nothing is installed that is not linked"
+    assert (f"image-{name}.txt" in stage(name)) == bool(own)
 
 
 def test_no_frontend_and_no_syntax_that_an_older_engine_has_not():
