@@ -40,7 +40,7 @@ package struct AMQPMessage: Sendable, Equatable {
     ///
     /// Looked at before anything is written: half a message on the wire costs the connection. AMQP 0-9-1 4.2.5.3 limits
     /// short strings to 255 bytes, 4.2.5.5 field names to 128.
-    func objection(exchange: String, routingKey: String) -> String? {
+    package func objection(exchange: String, routingKey: String) -> String? {
         guard !id.isEmpty else { return "it has no id" }
         let short = [id, type, contentType, replyTo ?? "", correlationID ?? "", exchange, routingKey]
         guard short.allSatisfy({ $0.utf8.count <= 255 }) else { return "a property is longer than 255 bytes" }

@@ -1,4 +1,5 @@
 package import AMQP
+import Foundation
 package import Runtime
 package import Shared
 
@@ -21,9 +22,14 @@ package struct Parking: Sendable {
     /// Returns whether the broker has confirmed it; if not, the message must stay where it is.
     package func park(_ original: AMQPMessage, from queue: String, reason: String) async -> Bool {
         var message = original
-        message.headers[ParkedHeader.reason] = reason
-        message.headers[ParkedHeader.service] = service
-        message.headers[ParkedHeader.queue] = queue
+        // Of another program's making; without a name nobody could put it back or drop it.
+        if message.id.isEmpty { message.id = UUID().uuidString.lowercased() }
+        let headers = [ParkedHeader.reason: reason, ParkedHeader.service: service, ParkedHeader.queue: queue]
+        message.headers.merge(headers) { $1 }
+        if message.objection(exchange: Topology.parkedExchange, routingKey: stage.rawValue) != nil {
+            // Headers that we could not publish are not worth a partition that stands still.
+            message.headers = headers
+        }
         do {
             try await publisher.publish(message, exchange: Topology.parkedExchange, routingKey: stage.rawValue)
             log.warning("message parked", ["queue": queue, "id": message.id, "reason": reason])

@@ -2,6 +2,8 @@
 
 import json
 
+import pika
+import pytest
 from agents import endpoint
 from broker import rabbitmqctl
 from stack import eventually
@@ -57,3 +59,28 @@ def test_what_cannot_be_parked_stays_in_its_queue_until_it_can(stack, handle, re
     stack.restart("agent", AGENT="coach")
     assert stack.parked("drop", "--id", event_id)[0] == 0
     assert say(stack, handle, "apple, 90 cal")["island"]["contentState"]["calories"] == 90
+
+
+@pytest.mark.parametrize("stage", ["inbound", "replies", "islands"])
+@pytest.mark.parametrize("headers", [None, {f"header-{number}": "x" * 1000 for number in range(100)}])
+def test_what_another_program_has_put_into_a_queue_is_parked_whatever_it_is(stack, handle, stage, headers):
+    """Without an id, a type or a body that means anything, and it holds nobody up."""
+    rubbish = f"rubbish for {handle}".encode()
+    connection = pika.BlockingConnection(pika.URLParameters(stack.broker_url()))
+    try:
+        properties = pika.BasicProperties(headers=headers, delivery_mode=2)
+        for partition in range(16):
+            connection.channel().basic_publish("", f"{stage}.v1.{partition:02}", rubbish, properties)
+    finally:
+        connection.close()
+
+    def found():
+        return [one["id"] for one in stack.parked("list", "--stage", stage)[1]["messages"]
+                if "cannot be decoded" in one["reason"]]
+
+    ids = eventually("all of it is parked", lambda: len(found()) == 16 and found(), 60)
+    assert len(set(ids)) == 16 and all(ids)
+    assert say(stack, handle, "apple, 90 cal")["island"]["contentState"]["calories"] == 90
+    for one in ids:
+        assert stack.parked("drop", "--id", one)[0] == 0
+    assert found() == []
