@@ -63,6 +63,7 @@ def everything():
         found += measure("latency", world, most)
         found += measure("lookups", world)
         found += measure("resources", world, at_full_load)
+        found += measure("millions", world)
     return found
 
 

@@ -1,9 +1,12 @@
 """What is measured, each against a reference that is measured in the same run."""
 
+import os
 import re
+import sqlite3
 import statistics
 import subprocess
 import time
+from contextlib import closing
 from dataclasses import dataclass
 
 from world import MOST_TEXTS_A_USER, SERVICES, free_port, request, running_world, until
@@ -254,6 +257,55 @@ def ready_after(world, name):
     finally:
         process.terminate()
         process.wait(40)
+
+
+def millions(world, many=1_000_000, few=1000, worked=15_000):
+    """A million handles that are registered and a million texts that wait, beside a thousand of each."""
+    rows = []
+    lookups, memory = {}, {}
+    for count in (few, many):
+        add_handles(world, count)
+        lookups[count] = cold_lookups(world)
+        memory[count] = world.resident("token-registry")
+    rows.append(Row("look-ups a second with a million handles", lookups[many], lookups[few], "/s", 0.9,
+                    note="with a thousand"))
+    rows.append(Row("token-registry with a million handles", memory[many], memory[few], "MB", 1.5,
+                    more_is_better=False, note="with a thousand"))
+    rates = {}
+    for count in (worked, many):
+        users = min(count, 100_000)
+        first = world.users(users)
+        with world.stopped("agent"):
+            world.fill("inbound", count, users, first)
+            done = world.replies()
+        seconds = until(lambda: world.replies() - done >= worked, 300)
+        rates[count] = worked / seconds
+        memory[count] = {name: world.resident(name) for name in SERVICES}
+        world.purge("inbound")
+        world.await_quiet(300)
+    rows.append(Row("texts a second from a backlog of a million", rates[many], rates[worked], "/s", 0.9,
+                    note=f"of {worked:,}"))
+    largest = max(SERVICES, key=lambda name: memory[many][name] / memory[worked][name])
+    rows.append(Row(f"memory beside a backlog of a million, the most grown ({largest})", memory[many][largest],
+                    memory[worked][largest], "MB", 1.5, more_is_better=False, note=f"beside {worked:,}"))
+    return rows
+
+
+def cold_lookups(world):
+    settings = world.stack.settings("agent")
+    return world.load("lookups", *world.broker, "--users", 1000, "--redis", settings["REDIS_URL"],
+                      "--hash-key-file", settings["HASH_KEY_FILE"], "--data-key-file", settings["DATA_KEY_FILES"],
+                      "--database", world.stack.settings("token-registry")["DATABASE_URL"])["coldTogether"]
+
+
+def add_handles(world, count):
+    """Rows of users whom nobody asks for: what matters is how many there are."""
+    path = world.stack.settings("token-registry")["DATABASE_URL"].removeprefix("sqlite:")
+    with closing(sqlite3.connect(path, timeout=60)) as database, database:
+        names = [f"filler-{count}-{number}" for number in range(count)]
+        database.executemany("INSERT INTO registry_users VALUES (?, 1, 0)", ((name,) for name in names))
+        database.executemany("INSERT INTO registry_handles VALUES (?, ?, ?, 0, 1)",
+                             ((os.urandom(32), os.urandom(40), name) for name in names))
 
 
 def growth():

@@ -50,8 +50,9 @@ class World:
             self.purge(stage)
         return figures["rate"]
 
-    def fill(self, stage, count, users):
-        return self.load("fill", *self.broker, "--stage", stage, "--count", count, "--users", users)
+    def fill(self, stage, count, users, first=0):
+        return self.load("fill", *self.broker, "--stage", stage, "--count", count, "--users", users,
+                         "--first-user", first)
 
     def users(self, count):
         """The number of the first of so many users whom nobody has written as yet."""
@@ -124,12 +125,16 @@ class World:
     def replies(self):
         return self.stack.metric("linq-sender", "isthmus_replies_accepted_total")
 
-    def await_quiet(self, seconds=120):
+    def await_quiet(self, seconds=60):
         """Until nothing is left to do."""
-        eventually("the queues are empty", lambda: all(
-            self.stack.metric(service, "isthmus_stage_in_hand") == 0
-            for service in ("agent", "linq-sender", "apns-pusher"))
-            and all(self.depth(stage) == 0 for stage in ("inbound", "replies", "islands")), seconds)
+        def left():
+            return {stage: depth for stage in ("inbound", "replies", "islands") if (depth := self.depth(stage))}
+
+        deadline = time.monotonic() + seconds
+        while left():
+            if time.monotonic() > deadline:
+                raise SystemExit(f"still in the queues after {seconds} s: {left()}")
+            time.sleep(0.2)
 
 
 @contextmanager

@@ -3,7 +3,7 @@ import Foundation
 import Runtime
 import Shared
 
-/// Puts ready-made work into a stage's queues: one island or one reply of each of many users, round and round.
+/// Puts ready-made work into a stage's queues: a text, an island or a reply of each of many users, round and round.
 enum FillQueue {
     static func run(_ options: [String: String]) async throws -> any Encodable {
         let endpoint = try AMQPEndpoint(url: try options.text("url"))
@@ -15,14 +15,20 @@ enum FillQueue {
             log: Log(service: "load", level: .warning), metrics: Metrics())
         publisher.start()
         try await publisher.waitUntilReady(within: .seconds(10))
-        let isReplies = try options.text("stage") == Stage.replies.rawValue
+        guard let stage = Stage(rawValue: try options.text("stage")) else { throw BadOption(description: "--stage") }
+        let first = try options.number("first-user", default: 0)
         let failed = Locked<String?>(nil)
         let start = monotonicSeconds()
         await withCheckedContinuation { continuation in
             let left = Locked(count)
             for number in 0..<count {
-                let (message, stage, key) =
-                    isReplies ? reply(number, users) : island(number, users, sequence: number / users)
+                let user = MadeUpUser(first + number % users)
+                let (message, key) =
+                    switch stage {
+                    case .inbound: text(number, user)
+                    case .replies: reply(user)
+                    case .islands: island(user, sequence: number / users)
+                    }
                 let routingKey = Partition.name(Partition.of(key, among: partitions))
                 publisher.publish(message, exchange: stage.exchange, routingKey: routingKey) { result in
                     if case .failure(let error) = result { failed.withLock { $0 = "\(error)" } }
@@ -40,8 +46,16 @@ enum FillQueue {
         return Rate(count, in: seconds)
     }
 
-    private static func island(_ number: Int, _ users: Int, sequence: Int) -> (AMQPMessage, Stage, String) {
-        let user = MadeUpUser(number % users)
+    private static func text(_ number: Int, _ user: MadeUpUser) -> (AMQPMessage, String) {
+        let now = Timestamp(Date())
+        let message = InboundMessage(
+            messageID: UUID().uuidString.lowercased(), chat: Chat(id: user.chatID, isGroup: false), sender: user.handle,
+            service: .iMessage, parts: [MessagePart(type: "text", value: "snack, 10 cal")], receivedAt: now)
+        let event = InboundEvent(handle: user.handle, content: .message(message))
+        return (self.message(event, type: event.type), user.handle)
+    }
+
+    private static func island(_ user: MadeUpUser, sequence: Int) -> (AMQPMessage, String) {
         let now = Timestamp(Date())
         let state = #"{"calories":\#(10 * sequence + 10),"goal":2100,"lastMeal":"Chicken bowl · 600 cal","streak":6}"#
         let desired = DesiredIsland(
@@ -50,18 +64,17 @@ enum FillQueue {
             desired: .show(
                 DesiredIsland.Card(contentState: state, staleDate: now.secondsSince1970 + 3600, alert: nil)),
             priority: 10, receivedAt: now)
-        return (message(desired, type: DesiredIsland.type), .islands, user.handle)
+        return (message(desired, type: DesiredIsland.type), user.handle)
     }
 
-    private static func reply(_ number: Int, _ users: Int) -> (AMQPMessage, Stage, String) {
-        let user = MadeUpUser(number % users)
+    private static func reply(_ user: MadeUpUser) -> (AMQPMessage, String) {
         let now = Timestamp(Date())
         let reply = ReplyRequest(
             chat: Chat(id: user.chatID, isGroup: false), to: user.handle,
             idempotencyKey: UUID().uuidString.lowercased(),
             parts: [MessagePart(type: "text", value: "Logged the chicken bowl, 600 cal. 1,240 of 2,100 cal today.")],
             receivedAt: now, expiresAt: Timestamp(millisecondsSince1970: now.millisecondsSince1970 + 900_000))
-        return (message(reply, type: ReplyRequest.type), .replies, user.chatID)
+        return (message(reply, type: ReplyRequest.type), user.chatID)
     }
 
     private static func message(_ payload: some Encodable & Sendable, type: String) -> AMQPMessage {
