@@ -69,12 +69,7 @@ extension Database {
             exists = "SELECT 1 WHERE to_regclass('schema_migrations') IS NOT NULL"
         }
         if try transaction.run(exists).isEmpty {
-            try transaction.runScript(
-                """
-                CREATE TABLE schema_migrations (
-                    scope TEXT NOT NULL, number INTEGER NOT NULL, name TEXT NOT NULL,
-                    applied_at TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP, PRIMARY KEY (scope, number))
-                """)
+            try transaction.runScript("CREATE TABLE \(Migration.table)")
         }
         let rows = try transaction.run("SELECT number FROM schema_migrations WHERE scope = $1", [.text(scope)])
         return Set(try rows.map { Int(try $0.integer("number")) })

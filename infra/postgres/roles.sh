@@ -1,6 +1,7 @@
 #!/bin/bash
 # A role and a database of its own for each service that keeps something: neither can look into the other's, none is a
-# superuser. The tables are the services' own matter: each brings its schema up to date when it starts.
+# superuser. The tables are the services' own matter: each brings its schema up to date when it starts
+# (migrations/ has what they make, for who wants to do it by hand).
 #
 # Runs when the database is made; run again, it gives the roles the passwords that the secrets have now.
 set -euo pipefail
