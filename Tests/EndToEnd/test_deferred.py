@@ -19,6 +19,9 @@ class Endpoint:
         with self.lock:
             if user in self.away:
                 return 503, None
+            # The end of a session of whoever wrote before says nothing.
+            if "text" not in event:
+                return 200, None
             self.answered.append((user, event["text"]))
         return 200, f"heard {event['text']}"
 
@@ -67,10 +70,10 @@ def test_what_has_waited_for_four_hours_is_parked_and_what_came_later_goes_on(st
     with endpoint(agent.answer) as settings:
         stack.restart("agent", AGENT_TIMEOUT="5s", **settings)
         first = stack.text(handle, "one")["eventID"]
-        eventually("it waits", lambda: stack.metric("agent", "isthmus_agent_deferred_total") == 1, 60)
+        eventually("it waits", lambda: deferred(stack) >= 1, 60)
         stack.advance(2 * 3600)
         stack.text(handle, "two")
-        eventually("so does the next", lambda: stack.metric("agent", "isthmus_agent_deferred_total") == 2)
+        eventually("so does the next", lambda: deferred(stack) >= 2)
         assert parked() == []
         stack.advance(2 * 3600 + 60)
         reason = eventually("the first is parked", parked, 60)[0]["reason"]
