@@ -44,6 +44,11 @@ struct IslandPlan: Equatable {
         }
     }
 
+    /// Whether there is nothing to be done for any device.
+    var isIdle: Bool {
+        steps.allSatisfy { if case .leave = $0 { true } else { false } }
+    }
+
     private static func show(_ desired: DesiredIsland, _ device: RegistryRecord.Device) -> [Step] {
         let cards = device.activities.filter { $0.attributesType == desired.attributesType }
         guard !cards.contains(where: { $0.isOfSession(after: desired.sessionID) }) else { return [.leave(.outdated)] }

@@ -57,7 +57,7 @@ final class IslandPusher: Sendable {
         let builder = PushBuilder(
             desired: desired, kind: kind, defaultBundleID: bundleID, traceparent: item.event.traceparent)
         let plan: IslandPlan
-        switch await persist(item, { IslandPlan(desired, try await self.registry.lookup(desired.handle)) }) {
+        switch await persist(item, { try await self.plan(desired) }) {
         case .success(let made): plan = made
         case .failure(let given): return given.verdict
         }
@@ -68,6 +68,14 @@ final class IslandPusher: Sendable {
         } catch {
             return .park(reason: "\(error)")
         }
+    }
+
+    /// A state for one device alone goes out because the registry has news of that device: where the cache knows of
+    /// nothing to be done there, it has not heard of them yet, and nobody would come back to it.
+    private func plan(_ desired: DesiredIsland) async throws -> IslandPlan {
+        let plan = IslandPlan(desired, try await registry.lookup(desired.handle))
+        guard plan.isIdle, desired.deviceID != nil else { return plan }
+        return IslandPlan(desired, try await registry.lookup(fresh: desired.handle))
     }
 
     private func count(_ plan: IslandPlan) {

@@ -6,9 +6,11 @@ import time
 
 import pytest
 
+from broker import port
 from load import Load
 from postgresql import PostgreSQL
-from stack import ROOT, running_stack
+from proxy import Proxy
+from stack import ROOT, eventually, running_stack
 
 pytestmark = pytest.mark.usefixtures("nothing_is_parked")
 
@@ -79,6 +81,35 @@ class TestPostgreSQL:
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
             assert holder.wait(30) == 0
         load.judge(table)
+
+
+def test_registry_alone_cannot_reach_redis(stack):
+    """The others read there that a card's token is not in, after it came in: they ask the registry itself then."""
+    handle = "+16660000001"
+    phone = "phone-1-user-16660000001"
+    before, direct = stack.setting("token-registry", "REDIS_URL"), int(port(stack, "redis"))
+
+    def card():
+        cards = [card for phone in stack.state(handle)["phones"] for card in phone["cards"]]
+        return cards[0]["contentState"]["calories"] if cards else None
+
+    with Proxy(("127.0.0.1", direct)) as proxy:
+        stack.restart("token-registry", REDIS_URL=before.replace(f":{direct}/", f":{proxy.port}/"))
+        try:
+            stack.control("POST", "users", {"userID": "user-16660000001", "handles": [handle], "phones": [
+                {"deviceID": phone}]})
+            # Such an app gets a card, and no token for it before somebody opens it.
+            assert stack.control("POST", f"phones/{phone}/force-quit").status == 200
+            stack.text(handle, "snack 1, 10 cal")
+            eventually("there is a card", lambda: card() == 10)
+            stack.text(handle, "snack 2, 10 cal")
+            eventually("both are answered", lambda: len(stack.thread(handle)) == 4)
+            proxy.hangs.set()
+            assert stack.control("POST", f"phones/{phone}/open").status == 200
+            eventually("the card has both", lambda: card() == 20)
+        finally:
+            proxy.hangs.clear()
+            stack.restart("token-registry", REDIS_URL=before)
 
 
 @pytest.fixture
