@@ -69,12 +69,14 @@ final class PartitionWorker<Event: Sendable>: Sendable {
         } catch {
             let parking = parking
             let metrics = metrics
-            // Owned by the delivery: unsettled, it holds back one of the prefetch's places and comes back.
-            Task { [tracer] in
-                await Trace.$current.withValue(delivery.trace(tracer)) {
-                    _ = await Self.park(delivery, "cannot be decoded: \(error)", parking, metrics)
+            // Owned by the delivery: unsettled, it holds back one of the prefetch's places, and comes back when the
+            // partition is given up.
+            Task { [tracer, partition, stop, onHandBack] in
+                let isParked = await Trace.$current.withValue(delivery.trace(tracer)) {
+                    await Self.park(delivery, "cannot be decoded: \(error)", parking, metrics)
                 }
                 metrics.inHand.remove(delivery)
+                if !isParked { Self.handBack(partition, stop, Self.parkingPause, onHandBack) }
             }
         }
     }
@@ -111,21 +113,23 @@ final class PartitionWorker<Event: Sendable>: Sendable {
             item.delivery.acknowledge()
             metrics.done.increment()
         case .park(let reason):
-            if await !park(item.delivery, reason, parking, metrics) { handBack(item, Self.parkingPause, onHandBack) }
+            if await !park(item.delivery, reason, parking, metrics) {
+                handBack(item.partition, item.stop, Self.parkingPause, onHandBack)
+            }
         case .handBack(let retryAfter):
             metrics.handedBack.increment()
-            handBack(item, retryAfter, onHandBack)
+            handBack(item.partition, item.stop, retryAfter, onHandBack)
         }
         return verdict
     }
 
     /// Nothing of the partition may be worked past the message, or one user's events change places.
     private static func handBack(
-        _ item: StageItem<Event>, _ retryAfter: Duration, _ onHandBack: @Sendable (Int, Duration) -> Void
+        _ partition: Int, _ stop: StopSignal, _ retryAfter: Duration, _ onHandBack: @Sendable (Int, Duration) -> Void
     ) {
-        guard !item.stop.isFired else { return }
-        item.stop.fire()
-        onHandBack(item.partition, retryAfter)
+        guard !stop.isFired else { return }
+        stop.fire()
+        onHandBack(partition, retryAfter)
     }
 
     private static func park(

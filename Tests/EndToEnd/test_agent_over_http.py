@@ -121,7 +121,7 @@ def test_an_agent_hears_of_all_that_a_person_can_do(stack, handle):
             "sender_handle": message["sender_handle"], "part": {"index": 0, "text": "look again"},
             "edited_at": message["sent_at"]}
         body = json.dumps(webhook).encode()
-        edited = request("POST", stack.webhook_url, body, sign(stack.setting("ingress", "LINQ_WEBHOOK_SECRETS"), body))
+        edited = request("POST", stack.webhook_url, body, sign(stack.setting("ingress", "LINQ_WEBHOOK_SECRETS"), body, at=stack.now()))
         assert edited.status == 200
         events = eventually("all five are told", lambda: len(agent.told) >= 5 and [told["event"] for told in agent.told])
     by_kind = {}

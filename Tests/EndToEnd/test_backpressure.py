@@ -56,7 +56,7 @@ def test_ingress_answers_503_while_the_broker_hangs_and_recovers(stack, handle):
 
     def post(number):
         body = received(handle, f"snack {number}, 10 cal")
-        return request("POST", stack.webhook_url, body, sign(secret, body), timeout=30)
+        return request("POST", stack.webhook_url, body, sign(secret, body, at=stack.now()), timeout=30)
 
     assert post(0).status == 200
     before = resident(stack, "ingress")

@@ -1,7 +1,6 @@
 """Events of the customer's own backend."""
 
 import json
-import time
 import uuid
 
 from stack import eventually, request
@@ -10,7 +9,7 @@ from webhooks import sign
 
 def post(stack, event, identifier=None, headers=None):
     body = json.dumps(event).encode()
-    headers = headers or sign(stack.setting("ingress", "EVENTS_WEBHOOK_SECRETS"), body, identifier)
+    headers = headers or sign(stack.setting("ingress", "EVENTS_WEBHOOK_SECRETS"), body, identifier, at=stack.now())
     return request("POST", stack.webhook_url.replace("/webhooks/linq", "/v1/events"), body, headers)
 
 
@@ -35,11 +34,11 @@ def test_a_posted_event_moves_the_island_without_a_text(stack, someone):
 def test_an_event_is_refused_with_a_problem_that_names_the_place(stack, handle):
     secret = stack.setting("ingress", "EVENTS_WEBHOOK_SECRETS")
     event = {"name": "meal", "handle": handle}
-    linqs = sign(stack.setting("ingress", "LINQ_WEBHOOK_SECRETS"), json.dumps(event).encode())
+    linqs = sign(stack.setting("ingress", "LINQ_WEBHOOK_SECRETS"), json.dumps(event).encode(), at=stack.now())
     for answer, status, words in [
             (post(stack, event, headers=linqs), 401, "signature"),
             (post(stack, event, headers={"Content-Type": "application/json"}), 401, "signature"),
-            (post(stack, event, headers=sign(secret, json.dumps(event).encode(), at=int(time.time()) - 1000)), 401,
+            (post(stack, event, headers=sign(secret, json.dumps(event).encode(), at=stack.now() - 1000)), 401,
              "five minutes"),
             (post(stack, {**event, "userID": "x"}), 400, "either handle or userID"),
             (post(stack, {**event, "handle": "12"}), 400, "/handle"),

@@ -49,30 +49,38 @@ def test_what_cannot_be_parked_stays_in_its_queue_until_it_can(stack, handle, re
         rabbitmqctl(stack, "delete_queue", "parked.v1.inbound")
         try:
             event_id = stack.text(handle, "poison")["eventID"]
-            eventually("it cannot be parked", lambda: any(
-                event_id in line and "could not be parked" in line for line in log.read_text().splitlines()), 60)
+            publish_rubbish(stack, "inbound", {}, "rubbish", partitions=1)
+            for one in (event_id, "rubbish"):
+                eventually("it cannot be parked", lambda one=one: any(
+                    one in line and "could not be parked" in line for line in log.read_text().splitlines()), 60)
         finally:
             rabbitmqctl(stack, "import_definitions", str(topology))
-        found = eventually("it is parked", lambda: [
-            one for one in stack.parked("list", "--stage", "inbound")[1]["messages"] if one["id"] == event_id], 60)
-        assert "422" in found[0]["reason"]
+        for one, reason in ((event_id, "422"), ("rubbish", "cannot be decoded")):
+            found = eventually("it is parked", lambda one=one: [
+                parked for parked in stack.parked("list", "--stage", "inbound")[1]["messages"] if parked["id"] == one], 60)
+            assert reason in found[0]["reason"]
     stack.restart("agent", AGENT="coach")
-    assert stack.parked("drop", "--id", event_id)[0] == 0
+    for one in (event_id, "rubbish"):
+        assert stack.parked("drop", "--id", one)[0] == 0
     assert say(stack, handle, "apple, 90 cal")["island"]["contentState"]["calories"] == 90
+
+
+def publish_rubbish(stack, stage, headers, message_id=None, partitions=16):
+    connection = pika.BlockingConnection(pika.URLParameters(stack.broker_url()))
+    try:
+        channel = connection.channel()
+        properties = pika.BasicProperties(headers=headers, message_id=message_id, delivery_mode=2)
+        for partition in range(partitions):
+            channel.basic_publish("", f"{stage}.v1.{partition:02}", b"rubbish", properties)
+    finally:
+        connection.close()
 
 
 @pytest.mark.parametrize("stage", ["inbound", "replies", "islands"])
 @pytest.mark.parametrize("headers", [None, {f"header-{number}": "x" * 1000 for number in range(100)}])
 def test_what_another_program_has_put_into_a_queue_is_parked_whatever_it_is(stack, handle, stage, headers):
     """Without an id, a type or a body that means anything, and it holds nobody up."""
-    rubbish = f"rubbish for {handle}".encode()
-    connection = pika.BlockingConnection(pika.URLParameters(stack.broker_url()))
-    try:
-        properties = pika.BasicProperties(headers=headers, delivery_mode=2)
-        for partition in range(16):
-            connection.channel().basic_publish("", f"{stage}.v1.{partition:02}", rubbish, properties)
-    finally:
-        connection.close()
+    publish_rubbish(stack, stage, headers)
 
     def found():
         return [one["id"] for one in stack.parked("list", "--stage", stage)[1]["messages"]

@@ -33,7 +33,7 @@ def received(handle, text):
 def sign(secret, body, identifier=None, at=None):
     """The three headers of Standard Webhooks."""
     identifier = identifier or f"msg_{uuid.uuid4().hex}"
-    at = datetime.fromtimestamp(at if at is not None else int(time.time()), timezone.utc)
+    at = datetime.fromtimestamp(int(time.time() if at is None else at), timezone.utc)
     signature = Webhook(secret).sign(identifier, at, body.decode())
     return {
         "Content-Type": "application/json", "webhook-id": identifier,
