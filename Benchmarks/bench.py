@@ -54,6 +54,7 @@ def measure(name, world, *arguments):
 def everything():
     found = []
     with running_world() as world:
+        at_start = {name: world.resident(name) for name in SERVICES}
         for name in ("codec", "webhooks", "pushes", "replies"):
             found += measure(name, world)
         more, most = measure("whole", world)
@@ -62,7 +63,7 @@ def everything():
     with running_world(times=True) as world:
         found += measure("latency", world, most)
         found += measure("lookups", world)
-        found += measure("resources", world, at_full_load)
+        found += measure("resources", world, at_start, at_full_load)
         found += measure("millions", world)
     return found
 
@@ -80,6 +81,8 @@ def quick():
 
 def hold_against(found):
     """Whether no ratio is much worse than the one that was kept."""
+    if not KEPT.exists():
+        return [f"{KEPT} does not exist: --keep makes it"]
     kept = json.loads(KEPT.read_text())
     worse = []
     for row in found:
