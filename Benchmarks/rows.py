@@ -58,7 +58,7 @@ PUSH = ('{"aps":{"timestamp":1770319873,"event":"update","content-state":{"calor
         '"Chicken bowl · 600 cal","streak":6},"stale-date":1770323473}}')
 
 
-def h2load(world, count, streams, body, **more):
+def h2load(world, count, streams, body):
     url = f"https://localhost:{world.apns.port}/3/device/{'0' * 64}"
     done = subprocess.run(
         ["h2load", "-n", str(count), "-c", "1", "-m", str(streams), "-d", str(body),
