@@ -46,6 +46,11 @@ extension User {
     private mutating func forget(_ index: Int) {
         let card = cards.remove(at: index)
         guard card.sessionID != nil else { return }
+        // Those that the app or we ended in its favour were not swiped away either, and are no reason against another one.
+        cards.removeAll { other in
+            other.deviceID == card.deviceID && other.sessionID == card.sessionID
+                && other.attributesType == card.attributesType && other.state == .ended && card.isNewer(than: other)
+        }
         reachableAgain.append(
             IslandReachable(
                 userID: id, deviceID: card.deviceID, attributesType: card.attributesType, sessionID: nil))

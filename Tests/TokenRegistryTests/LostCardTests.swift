@@ -166,6 +166,21 @@ import Testing
         #expect(dead.cards.isEmpty)
     }
 
+    @Test func `also when the session had two cards, of which the app ended the earlier one`() {
+        var user = sam()
+        _ = user.grantStart(start(100), request: "a", id: "1", at: at(0))
+        _ = user.grantStart(start(101), request: "b", id: "2", at: at(60))
+        user.register(card("A", "t1", startedAt: at(1)), id: "3", at: at(61))
+        user.register(card("B", "t2", startedAt: at(62)), id: "4", at: at(63))
+        user.end("A", on: "phone", session: "s1", at: at(64))
+        #expect(user.cards.map(\.state).sorted { $0.rawValue < $1.rawValue } == [.ended, .live])
+        user.tokenDied("t2", at: at(200), now: at(201))
+        user.register(token("bb"), at: at(202))
+        _ = user.reconcile(running: [], on: "phone", at: at(203))
+        #expect(user.cards.isEmpty)
+        #expect(user.grantStart(start(102), request: "c", id: "5", at: at(204)) == .granted)
+    }
+
     @Test func `also when the card's own token had not come yet`() {
         var user = sam()
         _ = user.grantStart(start(100), request: "a", id: "1", at: at(0))
