@@ -113,7 +113,9 @@ struct LeavingClientTests {
                 }
                 try await group.waitForAll()
             }
-            #expect(metrics.render().contains("isthmus_http_requests_total{server=\"test\",status=\"200\"} 1000\n"))
+            try await eventually("all are counted") {
+                metrics.render().contains("isthmus_http_requests_total{server=\"test\",status=\"200\"} 1000\n")
+            }
             try await eventually("nothing is open") {
                 server.inFlight == 0 && metrics.render().contains("isthmus_http_connections{server=\"test\"} 0")
             }
