@@ -1,3 +1,4 @@
+import Crypto
 import Runtime
 
 /// The figures of one connection, labelled by what it is for: the last part of its name.
@@ -21,9 +22,6 @@ struct ConnectionMetrics: Sendable {
         nacked = metrics.counter("isthmus_amqp_nacked_total", "Messages the broker refused.", labels)
         reconnects = metrics.counter("isthmus_amqp_reconnects_total", "Lost or failed connections.", labels)
         blocked = metrics.gauge("isthmus_amqp_blocked", "1 while the broker takes no messages.", labels)
-        certificateNotAfter = metrics.gauge(
-            "isthmus_tls_certificate_not_after_seconds",
-            "Until when the server's certificate holds, seconds since 1970; 0 before the first connection.",
-            ["client": "rabbitmq"])
+        certificateNotAfter = metrics.certificateNotAfter(client: "rabbitmq")
     }
 }

@@ -1,3 +1,4 @@
+import Crypto
 import Runtime
 
 /// What is counted of the commands.
@@ -25,10 +26,7 @@ struct CacheMetrics: Sendable {
         failed = outcome("failed")
         seconds = metrics.histogram("isthmus_cache_seconds", "Time until Redis' answer.")
         connected = metrics.gauge("isthmus_cache_connected", "Whether there is a connection to Redis.")
-        certificateNotAfter = metrics.gauge(
-            "isthmus_tls_certificate_not_after_seconds",
-            "Until when the server's certificate holds, seconds since 1970; 0 before the first connection.",
-            ["client": "redis"])
+        certificateNotAfter = metrics.certificateNotAfter(client: "redis")
     }
 
     func observe(_ answer: RedisAnswer, since start: Double) {

@@ -1,3 +1,4 @@
+import Crypto
 package import Runtime
 
 /// A SQLite file or a PostgreSQL server, behind the same transactions.
@@ -49,10 +50,7 @@ package final class Database: Sendable {
         }
         let source = SessionSource.postgres(
             try PostgresParameters(url: url, connectTimeout: limits.connectTimeout), limits,
-            certificateNotAfter: metrics.gauge(
-                "isthmus_tls_certificate_not_after_seconds",
-                "Until when the server's certificate holds, seconds since 1970; 0 before the first connection.",
-                ["client": "postgres"]))
+            certificateNotAfter: metrics.certificateNotAfter(client: "postgres"))
         let workers = (0..<max(1, connections)).map { SessionWorker(source, gate, label: "postgres \($0)") }
         try await workers[workers.count - 1].open()  // The one that the pool lends first.
         let pool = WorkerPool(workers, limits)

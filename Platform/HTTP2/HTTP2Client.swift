@@ -36,9 +36,7 @@ package final class HTTP2Client: Sendable {
             host: host, port: port, tls: try TLSContext.client(caFile: caFile, alpn: ["h2"]), options: options,
             log: log,
             opened: metrics.counter("isthmus_http2_connected_total", "Connections that were set up.", labels),
-            certificateNotAfter: metrics.gauge(
-                "isthmus_tls_certificate_not_after_seconds",
-                "Until when the server's certificate holds, seconds since 1970; 0 before the first connection.", labels),
+            certificateNotAfter: metrics.certificateNotAfter(client: name),
             failed: metrics.counter("isthmus_http2_connect_failures_total", "Attempts to connect that failed.", labels))
         let connections = (0..<max(1, options.connections)).map { _ in
             ClientConnection(maxQueued: options.maxQueued)

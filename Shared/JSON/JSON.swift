@@ -18,6 +18,11 @@ package enum JSON {
         return Array(try encoder.encode(value))
     }
 
+    /// Whether Foundation has a form of its own for values of the type.
+    static func isSpecial<Value>(_ type: Value.Type) -> Bool {
+        type == Date.self || type == Data.self || type == URL.self || type == Decimal.self
+    }
+
     /// Reads a value of JSON text.
     ///
     /// - Throws: What `JSONDecoder` throws.

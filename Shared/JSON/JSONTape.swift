@@ -1,5 +1,3 @@
-import Foundation
-
 /// JSON text with its values noted, for values to read themselves from.
 ///
 /// As soon as what is asked for and what is there differ in any way, the whole is Foundation's to read.
@@ -37,10 +35,7 @@ final class JSONTape {
     // MARK: Values
 
     func value<Value: Decodable>(_ type: Value.Type, at node: Int) throws -> Value {
-        // What JSONDecoder has a form of its own for.
-        if Value.self == Date.self || Value.self == Data.self || Value.self == URL.self || Value.self == Decimal.self {
-            throw refusal()
-        }
+        if JSON.isSpecial(Value.self) { throw refusal() }
         return try Value(from: JSONValueDecoder(tape: self, node: node))
     }
 

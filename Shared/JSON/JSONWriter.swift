@@ -1,5 +1,3 @@
-import Foundation
-
 /// Writes a value's JSON as the value says its parts, with nothing in between.
 ///
 /// A container has no end of its own; it ends when the value that opened it has said everything. That is why a nested
@@ -51,10 +49,7 @@ final class JSONWriter {
     // MARK: Values
 
     func write<Value: Encodable>(_ value: Value) throws {
-        // What JSONEncoder has a form of its own for.
-        if Value.self == Date.self || Value.self == Data.self || Value.self == URL.self || Value.self == Decimal.self {
-            return giveUp()
-        }
+        if JSON.isSpecial(Value.self) { return giveUp() }
         levels.append(Level(start: bytes.count, firstField: fields.count))
         try value.encode(to: JSONValueEncoder(writer: self))
         close(levels.removeLast())
