@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "Tests" / "Interop"))
 
 from sinks import LINQ_ANSWER, Sink  # noqa: E402
-from stack import Stack, eventually, free_port, request  # noqa: E402, F401
+from stack import Stack, free_port, request  # noqa: E402, F401
 
 SERVICES = ["ingress", "agent", "linq-sender", "apns-pusher", "token-registry"]
 # Linq takes 30 messages a minute between a line and a person, and more are slowed down.
@@ -130,11 +130,7 @@ class World:
         def left():
             return {stage: depth for stage in ("inbound", "replies", "islands") if (depth := self.depth(stage))}
 
-        deadline = time.monotonic() + seconds
-        while left():
-            if time.monotonic() > deadline:
-                raise SystemExit(f"still in the queues after {seconds} s: {left()}")
-            time.sleep(0.2)
+        until(lambda: not left(), seconds, pause=0.2, what=lambda: f"still in the queues: {left()}")
 
 
 @contextmanager
@@ -152,11 +148,11 @@ def running_world(name="bench", times=False, **settings):
         yield World(stack, linq, apns)
 
 
-def until(condition, seconds=120, pause=0.02):
-    """Waits for it, and returns the seconds that it took."""
+def until(condition, seconds=120, pause=0.02, what=lambda: "that took too long"):
+    """Waits for it, and returns the seconds that it took; `what` says what did not come true."""
     start = time.monotonic()
     while not condition():
         if time.monotonic() - start > seconds:
-            raise SystemExit("that took too long")
+            raise SystemExit(f"after {seconds} s: {what()}")
         time.sleep(pause)
     return time.monotonic() - start

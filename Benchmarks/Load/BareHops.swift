@@ -11,7 +11,7 @@ enum BareHops {
     }
 
     static func run(_ options: [String: String]) async throws -> any Encodable {
-        guard let url = URLComponents(string: try options.text("url")) else { throw BadOption(description: "--url") }
+        guard let url = URLComponents(string: try options.text("url")) else { throw Failure(description: "--url") }
         let count = try options.number("count", default: 500)
         let queue = try options.text("queue")
         let publisher = try BareConnection(url)
@@ -51,9 +51,9 @@ struct BareConnection {
         state = amqp_new_connection()
         let socket = amqp_tcp_socket_new(state)
         guard amqp_socket_open(socket, url.host ?? "127.0.0.1", Int32(url.port ?? 5672)) == AMQP_STATUS_OK.rawValue
-        else { throw BadOption(description: "cannot connect to the broker") }
+        else { throw Failure(description: "cannot connect to the broker") }
         let login = isthmus_login(state, "/", url.user ?? "", url.password ?? "", "load", 131_072, 0)
-        guard login.reply_type == AMQP_RESPONSE_NORMAL else { throw BadOption(description: "cannot log in") }
+        guard login.reply_type == AMQP_RESPONSE_NORMAL else { throw Failure(description: "cannot log in") }
         amqp_channel_open(state, 1)
     }
 
@@ -68,13 +68,13 @@ struct BareConnection {
                 state, 1, amqp_cstring_bytes(""), BareHops.bytes(queue), 1, 0, &properties,
                 amqp_bytes_t(len: size, bytes: body.baseAddress))
         }
-        guard status == AMQP_STATUS_OK.rawValue else { throw BadOption(description: "publish: \(status)") }
+        guard status == AMQP_STATUS_OK.rawValue else { throw Failure(description: "publish: \(status)") }
     }
 
     func nextFrame() throws {
         var frame = amqp_frame_t()
         guard amqp_simple_wait_frame(state, &frame) == AMQP_STATUS_OK.rawValue else {
-            throw BadOption(description: "the broker closed the connection")
+            throw Failure(description: "the broker closed the connection")
         }
         amqp_maybe_release_buffers(state)
     }

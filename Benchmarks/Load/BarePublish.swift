@@ -6,17 +6,13 @@ import Shared
 /// The broker's own speed: a loop over librabbitmq that publishes the same persistent message again and again to all
 /// partitions of a stage and reads the confirms, up to a window behind.
 struct BarePublish {
-    struct Failed: Error, CustomStringConvertible {
-        let description: String
-    }
-
     private let connection: amqp_connection_state_t
     private let exchange: String
     private let routingKeys: [String]
     private let body: [UInt8]
 
     static func run(_ options: [String: String]) async throws -> any Encodable {
-        guard let url = URLComponents(string: try options.text("url")) else { throw Failed(description: "--url") }
+        guard let url = URLComponents(string: try options.text("url")) else { throw Failure(description: "--url") }
         let stage = Stage(rawValue: options["stage"] ?? "inbound") ?? .inbound
         let keys = (0..<(try options.number("partitions"))).map(Partition.name)
         let body = [UInt8](repeating: 0x61, count: try options.number("size", default: 900))
@@ -46,7 +42,7 @@ struct BarePublish {
         while confirms.settled < count {
             while sent < count, sent - confirms.settled < window {
                 let status = amqp_basic_publish(connection, 1, name, keys[sent % keys.count], 1, 0, &properties, bytes)
-                guard status == AMQP_STATUS_OK.rawValue else { throw Failed(description: "publish: \(status)") }
+                guard status == AMQP_STATUS_OK.rawValue else { throw Failure(description: "publish: \(status)") }
                 sent += 1
             }
             try readConfirm(&confirms)
@@ -58,9 +54,9 @@ struct BarePublish {
         var frame = amqp_frame_t()
         let status = amqp_simple_wait_frame(connection, &frame)
         defer { amqp_maybe_release_buffers(connection) }
-        guard status == AMQP_STATUS_OK.rawValue else { throw Failed(description: "confirm: \(status)") }
+        guard status == AMQP_STATUS_OK.rawValue else { throw Failure(description: "confirm: \(status)") }
         guard frame.frame_type == AMQP_FRAME_METHOD, frame.payload.method.id == isthmus_basic_ack else {
-            throw Failed(description: "the broker did not confirm: is the topology there?")
+            throw Failure(description: "the broker did not confirm: is the topology there?")
         }
         let ack = frame.payload.method.decoded.load(as: amqp_basic_ack_t.self)
         confirms.acknowledged(Int(ack.delivery_tag), multiple: ack.multiple != 0)

@@ -6,7 +6,7 @@ import Runtime
 enum BarePushes {
     static func run(_ options: [String: String]) async throws -> any Encodable {
         guard let url = URLComponents(string: try options.text("url")), let host = url.host, let port = url.port else {
-            throw BadOption(description: "--url: expected https://host:port")
+            throw Failure(description: "--url: expected https://host:port")
         }
         let count = try options.number("count")
         let body = [UInt8](try Data(contentsOf: URL(filePath: try options.text("body-file"))))
@@ -35,7 +35,7 @@ enum BarePushes {
         }
         let seconds = monotonicSeconds() - start
         await client.close()
-        guard failed.withLock({ $0 }) == 0 else { throw BadOption(description: "\(failed) pushes failed") }
+        guard failed.withLock({ $0 }) == 0 else { throw Failure(description: "\(failed) pushes failed") }
         return Rate(count, in: seconds)
     }
 

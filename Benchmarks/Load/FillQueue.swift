@@ -15,7 +15,7 @@ enum FillQueue {
             log: Log(service: "load", level: .warning), metrics: Metrics())
         publisher.start()
         try await publisher.waitUntilReady(within: .seconds(10))
-        guard let stage = Stage(rawValue: try options.text("stage")) else { throw BadOption(description: "--stage") }
+        guard let stage = Stage(rawValue: try options.text("stage")) else { throw Failure(description: "--stage") }
         let first = try options.number("first-user", default: 0)
         let failed = Locked<String?>(nil)
         let start = monotonicSeconds()
@@ -42,7 +42,7 @@ enum FillQueue {
         }
         let seconds = monotonicSeconds() - start
         await publisher.close()
-        if let failed = failed.withLock({ $0 }) { throw BadOption(description: failed) }
+        if let failed = failed.withLock({ $0 }) { throw Failure(description: failed) }
         return Rate(count, in: seconds)
     }
 

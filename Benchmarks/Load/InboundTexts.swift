@@ -65,7 +65,6 @@ struct InboundTexts {
     }
 
     private static func hex(_ number: UInt64, _ digits: Int) -> String {
-        let text = String(number, radix: 16)
-        return String(repeating: "0", count: max(0, digits - text.count)) + text.suffix(digits)
+        String(MadeUpUser.padded(String(number, radix: 16), digits).suffix(digits))
     }
 }

@@ -43,7 +43,7 @@ struct LoadMain {
         var rest = arguments[...]
         while let name = rest.popFirst() {
             guard name.hasPrefix("--"), let value = rest.popFirst() else {
-                throw BadOption(description: "\(name): expected --name value")
+                throw Failure(description: "\(name): expected --name value")
             }
             options[String(name.dropFirst(2))] = value
         }
@@ -53,19 +53,19 @@ struct LoadMain {
     private static func say(_ text: String) { FileHandle.standardError.write(Data("\(text)\n".utf8)) }
 }
 
-struct BadOption: Error, CustomStringConvertible {
+struct Failure: Error, CustomStringConvertible {
     let description: String
 }
 
 extension [String: String] {
     func text(_ name: String) throws -> String {
-        guard let value = self[name] else { throw BadOption(description: "--\(name) is missing") }
+        guard let value = self[name] else { throw Failure(description: "--\(name) is missing") }
         return value
     }
 
     func number(_ name: String, default standard: Int? = nil) throws -> Int {
         if self[name] == nil, let standard { return standard }
-        guard let value = Int(try text(name)) else { throw BadOption(description: "--\(name): expected a number") }
+        guard let value = Int(try text(name)) else { throw Failure(description: "--\(name): expected a number") }
         return value
     }
 }

@@ -12,7 +12,8 @@ struct MadeUpUser {
     var token: String { Self.padded(String(number, radix: 16), 64) }
     var chatID: String { "00000003-0000-4000-8000-" + Self.padded(String(number, radix: 16), 12) }
 
-    private static func padded(_ digits: String, _ length: Int) -> String {
+    /// Digits with zeros before them, `length` at the least.
+    static func padded(_ digits: String, _ length: Int) -> String {
         String(repeating: "0", count: max(0, length - digits.count)) + digits
     }
 }

@@ -35,7 +35,7 @@ enum RegisterUsers {
                                 "PUT", "\(url)/v1/users/\(user.id)/\(path)", headers: headers, body: Array(body.utf8))
                             let answer = try await client.send(request, within: .seconds(30))
                             guard answer.status == 204 else {
-                                throw BadOption(
+                                throw Failure(
                                     description:
                                         "\(path): \(answer.status) \(String(decoding: answer.body, as: UTF8.self))")
                             }

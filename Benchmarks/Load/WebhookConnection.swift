@@ -18,7 +18,7 @@ final class WebhookConnection {
                 connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        guard status == 0 else { throw WebhookLoad.Failed(description: "nobody listens on port \(port)") }
+        guard status == 0 else { throw Failure(description: "nobody listens on port \(port)") }
         var noDelay: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &noDelay, socklen_t(MemoryLayout<Int32>.size))
     }
@@ -28,7 +28,7 @@ final class WebhookConnection {
     /// Requests are far smaller than a socket's buffer, so that they always go out whole.
     func send(_ request: [UInt8]) throws {
         guard Glibc.send(descriptor, request, request.count, Int32(MSG_NOSIGNAL)) == request.count else {
-            throw WebhookLoad.Failed(description: "a connection was closed")
+            throw Failure(description: "a connection was closed")
         }
         isBusy = true
     }
@@ -37,10 +37,10 @@ final class WebhookConnection {
     func readAnswer() throws -> Int? {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = recv(descriptor, &buffer, buffer.count, 0)
-        guard count > 0 else { throw WebhookLoad.Failed(description: "the server closed a connection") }
+        guard count > 0 else { throw Failure(description: "the server closed a connection") }
         received += buffer[..<count]
         guard let length = wholeLength() else { return nil }
-        guard received.count == length else { throw WebhookLoad.Failed(description: "more than one answer") }
+        guard received.count == length else { throw Failure(description: "more than one answer") }
         let status = received[9..<12].reduce(0) { $0 * 10 + Int($1) - 48 }
         received.removeAll(keepingCapacity: true)
         isBusy = false

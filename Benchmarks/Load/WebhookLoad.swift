@@ -18,10 +18,6 @@ final class WebhookLoad {
         let statuses: [String: Int]
     }
 
-    struct Failed: Error, CustomStringConvertible {
-        let description: String
-    }
-
     private let texts: InboundTexts
     private let rate: Double?
     private let count: Int
@@ -56,7 +52,7 @@ final class WebhookLoad {
 
     private func run(connections wanted: Int, _ options: [String: String]) throws -> Figures {
         guard let url = URLComponents(string: try options.text("url")), let port = url.port else {
-            throw BadOption(description: "--url: expected http://127.0.0.1:port/path")
+            throw Failure(description: "--url: expected http://127.0.0.1:port/path")
         }
         let lanes = min(wanted, texts.users)
         for _ in 0..<lanes {
