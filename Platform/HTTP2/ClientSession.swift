@@ -143,7 +143,11 @@ final class ClientSession {
     /// Writes what was submitted.
     func flush() {
         guard stage == .settling || stage == .ready || stage == .draining else { return }
-        do { try frames.flush() } catch { end(error.reason) }
+        do { try frames.flush() } catch {
+            // A server that closed without waiting for us may have answered before.
+            do { while try frames.receive() {} } catch {}
+            end(error.reason)
+        }
     }
 
     /// Opens a stream.

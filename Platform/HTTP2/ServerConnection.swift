@@ -16,8 +16,12 @@ final class ServerConnection {
     private let settings: HTTP2ServerSettings
     private let handler: Handler
     private let post: @Sendable (ServerCommand) -> Void
+    private static let longestGoodbye = 2.0
+
     private let acceptedAt: Double
     private var isHandshaking = true
+    /// Until when the client may go on to send, in monotonic seconds, after all is said.
+    private var leavesAt: Double?
     private var handshakeWait = Int16(POLLIN)
 
     /// Takes over the descriptor.
@@ -40,14 +44,28 @@ final class ServerConnection {
     }
 
     var fileDescriptor: Int32 { frames.fileDescriptor }
-    var pollEvents: Int16 { isHandshaking ? handshakeWait : frames.pollEvents }
-    var hasMoreInput: Bool { frames.hasMoreInput }
+    var pollEvents: Int16 {
+        if leavesAt != nil { return Int16(POLLIN) }
+        return isHandshaking ? handshakeWait : frames.pollEvents
+    }
+    var hasMoreInput: Bool { leavesAt == nil && frames.hasMoreInput }
 
-    /// When it has taken too long to begin, in monotonic seconds.
-    var deadline: Double { isHandshaking ? acceptedAt + settings.handshakeTimeout.seconds : .infinity }
+    /// When it has taken too long to begin or to end, in monotonic seconds.
+    var deadline: Double {
+        if let leavesAt { return leavesAt }
+        return isHandshaking ? acceptedAt + settings.handshakeTimeout.seconds : .infinity
+    }
+
+    func deadlinePassed() {
+        end(isHandshaking ? "no TLS handshake within \(settings.handshakeTimeout)" : "closed; the client did not")
+    }
 
     /// The socket is readable or writable, or may be.
     func advance(maxConcurrentStreams: UInt32) {
+        guard leavesAt == nil else {
+            if !Socket.discardInput(fileDescriptor) { end("closed") }
+            return
+        }
         do {
             if isHandshaking { try handshake(maxConcurrentStreams) }
             guard !isHandshaking else { return }
@@ -74,15 +92,23 @@ final class ServerConnection {
         }
     }
 
-    /// Writes what was submitted, and ends a connection that is over.
+    /// Writes what was submitted, and begins to end a connection that is over.
     func flush() {
-        guard endReason == nil, !isHandshaking else { return }
+        guard endReason == nil, !isHandshaking, leavesAt == nil else { return }
         do { try frames.flush() } catch { return end(error.reason) }
-        if frames.isFinished { close() }
+        if frames.isFinished { leave() }
+    }
+
+    /// Ends our half, and lets the client end its own: to close a socket on which there is something unread resets it,
+    /// and takes the answers along that the client has not read yet.
+    private func leave() {
+        frames.tls.sendCloseNotify()
+        shutdown(fileDescriptor, Int32(SHUT_WR))
+        leavesAt = monotonicSeconds() + Self.longestGoodbye
     }
 
     func perform(_ action: ServerCommand.Action, on streamID: Int32) {
-        guard endReason == nil, let stream = frames.stream(streamID) else { return }
+        guard endReason == nil, leavesAt == nil, let stream = frames.stream(streamID) else { return }
         switch action {
         case .reset(let code): frames.submitReset(stream, code: code)
         case .respond(let answer):
@@ -95,16 +121,16 @@ final class ServerConnection {
     }
 
     func goAway(reason: [UInt8], lastStreamID: Int32?) {
-        guard endReason == nil, !isHandshaking else { return }
+        guard endReason == nil, !isHandshaking, leavesAt == nil else { return }
         frames.submitGoAway(reason: reason, lastStreamID: lastStreamID)
     }
 
     func setMaxConcurrentStreams(_ count: UInt32) {
-        guard endReason == nil, !isHandshaking else { return }
+        guard endReason == nil, !isHandshaking, leavesAt == nil else { return }
         frames.submitSettings([(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, count)])
     }
 
-    /// Says goodbye.
+    /// Says goodbye, and does not wait for the client.
     func close() {
         guard endReason == nil else { return }
         if !isHandshaking { frames.tls.sendCloseNotify() }

@@ -85,7 +85,7 @@ final class ServerLoop {
             if entry.revents != 0 || connection.hasMoreInput {
                 connection.advance(maxConcurrentStreams: maxConcurrentStreams)
             } else if connection.deadline <= monotonicSeconds() {
-                connection.end("no TLS handshake within \(settings.handshakeTimeout)")
+                connection.deadlinePassed()
             }
         }
         if polled[1].revents != 0 { accept() }

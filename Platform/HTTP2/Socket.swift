@@ -58,6 +58,16 @@ enum Socket {
         return accepted
     }
 
+    /// Reads and forgets what has come; false once nothing more will.
+    static func discardInput(_ descriptor: Int32) -> Bool {
+        unsafe withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 16) { buffer in
+            while true {
+                let count = unsafe recv(descriptor, buffer.baseAddress, buffer.count, 0)
+                guard count > 0 else { return count < 0 && (errno == EAGAIN || errno == EINTR) }
+            }
+        }
+    }
+
     private static func make(_ family: Int32) throws(ConnectionEnd) -> Int32 {
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         let descriptor = socket(family, kind, 0)

@@ -34,11 +34,13 @@ struct ParkedQueues: Sendable {
         await publisher.close()
     }
 
-    /// Goes through the messages that wait in `queue` now, oldest first, for as long as `visit` returns true.
+    /// Goes through the messages that wait in `queue` now, oldest first, for as long as `goesOn` returns true.
     ///
-    /// What `visit` does not acknowledge goes back in its order when this ends, however it ends. Returns how many
-    /// messages have not been looked at.
-    func visit(_ queue: ParkedQueue, _ visit: (AMQPDelivery) async throws -> Bool) async throws -> Int {
+    /// A message leaves the queue if `isDone` returns true for it. The others go back in their order when this ends,
+    /// however it ends. Returns how many messages have not been looked at.
+    func visit(
+        _ queue: ParkedQueue, while goesOn: () -> Bool, isDone: (AMQPMessage) async throws -> Bool
+    ) async throws -> Int {
         let waiting = try await consumer.count(of: queue.name)
         let wanted = min(waiting, Self.most)
         guard wanted > 0 else { return 0 }
@@ -55,18 +57,35 @@ struct ParkedQueues: Sendable {
             do { try await finishWhenEmpty(queue, arrived, arrival) } catch { arrival.finish(throwing: error) }
         }
         var seen = 0
+        var done = 0
         let result: Result<Void, any Error>
         do {
             for try await delivery in deliveries {
                 seen += 1
-                guard try await visit(delivery), seen < wanted else { break }
+                if try await isDone(delivery.message) {
+                    delivery.acknowledge()
+                    done += 1
+                }
+                guard goesOn(), seen < wanted else { break }
             }
             result = .success(())
         } catch { result = .failure(error) }
         watch.cancel()
         await subscription.close()
         try result.get()
+        try await waitUntilBack(waiting - done, in: queue)
         return waiting - seen
+    }
+
+    /// Waits for the broker, which answers that the consumer is gone before it has put back what that had: whoever looks
+    /// next would find less than there is.
+    ///
+    /// Not for long: somebody else may take the messages.
+    private func waitUntilBack(_ expected: Int, in queue: ParkedQueue) async throws {
+        let deadline = ContinuousClock.now + .seconds(2)
+        while try await consumer.count(of: queue.name) < expected, ContinuousClock.now < deadline {
+            try await Task.sleep(for: .milliseconds(10))
+        }
     }
 
     /// Ends the wait for messages that somebody else has taken meanwhile.

@@ -12,24 +12,28 @@ struct ParkedWork: Sendable {
         var report = ParkedReport(command: command, now: now)
         for queue in ParkedQueue.allCases where command.selection.queue.map({ $0 == queue }) ?? true {
             guard report.entries.count < command.selection.limit else { break }
-            let unseen = try await queues.visit(queue) { delivery in
-                let message = ParkedMessage(delivery.message, in: queue)
-                if command.selection.includes(message, at: now) {
-                    report.entries.append(await work(message, delivery))
-                }
-                return report.entries.count < command.selection.limit
+            let unseen = try await queues.visit(queue) {
+                report.entries.count < command.selection.limit
+            } isDone: { message in
+                let message = ParkedMessage(message, in: queue)
+                guard command.selection.includes(message, at: now) else { return false }
+                let (entry, isDone) = await work(message)
+                report.entries.append(entry)
+                return isDone
             }
             if report.entries.count < command.selection.limit { report.unseen += unseen }
         }
         return report
     }
 
-    private func work(_ message: ParkedMessage, _ delivery: AMQPDelivery) async -> ParkedReport.Entry {
+    /// What has become of the message, and whether the queue has no more use for it.
+    private func work(_ message: ParkedMessage) async -> (entry: ParkedReport.Entry, isDone: Bool) {
         var entry = ParkedReport.Entry(message: message)
+        var isDone = false
         switch command.action {
         case .list, .show: break
         case .drop:
-            if !command.isDryRun { delivery.acknowledge() }
+            isDone = !command.isDryRun
             entry.outcome = command.isDryRun ? "would be dropped" : "dropped"
         case .replay:
             guard let route = message.route else {
@@ -44,14 +48,14 @@ struct ParkedWork: Sendable {
             do {
                 try await queues.publisher.publish(
                     message.original(replayedAt: now), exchange: route.exchange, routingKey: route.routingKey)
-                // Only now: if we end in between, it is there twice, and counts once.
-                delivery.acknowledge()
+                // It leaves the queue only now: if we end in between, it is there twice, and counts once.
+                isDone = true
                 entry.outcome = "replayed"
             } catch {
                 entry.outcome = "stays: \(error)"
                 entry.hasFailed = true
             }
         }
-        return entry
+        return (entry, isDone)
     }
 }

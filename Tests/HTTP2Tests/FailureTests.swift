@@ -48,6 +48,24 @@ import Testing
         }
     }
 
+    @Test func `a connection ends only after the client has read the answers, though it goes on to send`() async throws {
+        let held = Held()
+        try await TestServer.with(handler: held.hold) { test in
+            let server = test.server
+            let status = try await RawClient.send(to: test, alpn: ["h2"]) {
+                while held.count == 0 { usleep(1000) }
+                server.goAway()
+                // More than the client's half of the connection holds.
+                for (_, responder) in held.takeAll() {
+                    responder.respond(status: 200, body: [UInt8](repeating: 0, count: 1 << 20))
+                }
+                sleep(1)
+                return Array("\0\0\u{8}\u{6}\0\0\0\0\0".utf8) + Array("PING....".utf8)
+            }
+            #expect(status == 200)
+        }
+    }
+
     @Test func `a refused stream is not processed, another reset is unknown, the connection stays`() async throws {
         let ids = Locked<Set<Int>>([])
         try await TestServer.with { request, responder in

@@ -1,3 +1,4 @@
+import CNGHTTP2
 import Crypto
 import Foundation
 import Runtime
@@ -6,16 +7,23 @@ import Testing
 
 @testable import HTTP2
 
-/// Sends one request whose fields are not those that our client sends.
+/// Sends one request as our client does not: other fields, and in its own time.
 final class RawClient: FrameHandler {
+    private static let window: Int32 = 16 << 20
+
     private var status: Int?
 
     /// Gives the status of the answer.
-    static func send(to test: TestServer, alpn: [String]) async throws -> Int {
+    ///
+    /// - Parameter pause: Called once the request is sent. Nothing is read before it returns; what it returns is sent then,
+    ///   as it is.
+    static func send(
+        to test: TestServer, alpn: [String], pause: (@Sendable () -> [UInt8])? = nil
+    ) async throws -> Int {
         let (port, caFile) = (test.server.port, test.caFile)
         let done = Locked<Result<Int, any Error>?>(nil)
         Thread.detachNewThread {
-            let result = Result { try run(port: port, caFile: caFile, alpn: alpn) }
+            let result = Result { try run(port: port, caFile: caFile, alpn: alpn, pause: pause) }
             done.withLock { $0 = result }
         }
         var result: Result<Int, any Error>?
@@ -26,7 +34,9 @@ final class RawClient: FrameHandler {
         return try #require(result).get()
     }
 
-    private static func run(port: UInt16, caFile: String, alpn: [String]) throws -> Int {
+    private static func run(
+        port: UInt16, caFile: String, alpn: [String], pause: (@Sendable () -> [UInt8])?
+    ) throws -> Int {
         let address = try SocketAddress.resolve("127.0.0.1", port: port, isNumeric: true).get()[0]
         let descriptor = try Socket.startConnecting(to: address, userTimeout: .seconds(30))
         let tls = try TLSStream(
@@ -44,20 +54,27 @@ final class RawClient: FrameHandler {
             events = Int16(step == .wantsWrite ? POLLOUT : POLLIN)
             wait()
         }
-        frames.submitSettings([])
-        let stream = MessageStream(outgoing: Array("{}".utf8), maxBody: 1000)
+        frames.submitSettings([(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, UInt32(window))])
+        frames.setConnectionWindow(window)
+        let stream = MessageStream(outgoing: Array("{}".utf8), maxBody: Int(window))
         _ = frames.submitRequest(stream) { block in
             block.append(":method", "POST")
             block.append(":scheme", "https")
             block.append(":path", "/3/device/00")
             block.append("host", "api.push.apple.com")
         }
+        if let pause {
+            try frames.flush()
+            let more = pause()
+            _ = try more.withUnsafeBytes { try tls.write($0) }
+        }
         let end = monotonicSeconds() + 30
         while client.status == nil, monotonicSeconds() < end {
             try frames.flush()
             events = frames.pollEvents
             wait()
-            _ = try frames.receive()
+            // The answer, and the end right after it.
+            do { _ = try frames.receive() } catch  where client.status == nil { throw error } catch {}
         }
         return client.status ?? 0
     }
