@@ -48,7 +48,8 @@ import Testing
         }
     }
 
-    @Test func `a connection ends only after the client has read the answers, though it goes on to send`() async throws {
+    @Test func `a connection ends only after the client has read the answers, though it goes on to send`() async throws
+    {
         let held = Held()
         try await TestServer.with(handler: held.hold) { test in
             let server = test.server
