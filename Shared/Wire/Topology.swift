@@ -84,12 +84,15 @@ public struct Topology: Sendable, Equatable {
     /// Single active consumer and a delivery limit keep the order: without a limit, a message that is handed back goes
     /// to the tail.
     ///
+    /// Whoever dies hands back all that it had in hand, poison or not; so the limit is more than a crash loop of four
+    /// hours comes to (docs/decisions/0009). What ends the agent each time is counted by the agent itself.
+    ///
     /// Rejected publishes and at-least-once dead-lettering keep everything: each needs the other.
     private static func partitionArguments(_ stage: Stage) -> [String: Argument] {
         [
             "x-queue-type": .text("quorum"),
             "x-single-active-consumer": .flag(true),
-            "x-delivery-limit": .integer(20),
+            "x-delivery-limit": .integer(100),
             "x-overflow": .text("reject-publish"),
             "x-max-length": .integer(1_000_000),
             "x-max-length-bytes": .integer(1 << 30),

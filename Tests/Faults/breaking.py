@@ -54,6 +54,18 @@ def is_ready(stack, name):
     return request("GET", f"http://{stack.settings(name)['METRICS_LISTEN']}/readyz").status == 200
 
 
+def await_in_hand(stack, name, messages):
+    """Waits until the stage has taken this many messages from its queues and settled none of them."""
+
+    def has_them():
+        try:
+            return stack.metric(name, "isthmus_stage_in_flight") == messages
+        except OSError:
+            return False  # It is between two lives.
+
+    eventually(f"{name} has {messages} messages in hand", has_them)
+
+
 def freeze(stack, name, seconds):
     send_signal(stack, name, signal.SIGSTOP)
     try:

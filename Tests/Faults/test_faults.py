@@ -109,6 +109,18 @@ def test_linq(stack, table, fault):
     load.judge(table)
 
 
+def test_sender_killed_while_linq_is_down(stack, table):
+    """Each kill counts as one more delivery of every reply in hand, and none of these replies is to blame."""
+    stack.control("POST", "faults", {"linq": "unavailable", "count": 1_000_000})
+    with Load(stack, "Linq: unavailable, linq-sender killed 25 times", texts=200, users=40) as load:
+        for _ in range(25):
+            breaking.await_in_hand(stack, "linq-sender", load.texts)
+            breaking.kill(stack, "linq-sender")
+        stack.control("DELETE", "faults")
+    load.one_more_each()
+    load.judge(table)
+
+
 def test_linq_says_nothing(stack, table):
     with Load(stack, "Linq: takes five and says nothing") as load:
         stack.control("POST", "faults", {"linq": "timeout", "count": 5})

@@ -34,7 +34,7 @@ struct TopologyTests {
                 let queue = topology.queues.first { $0.name == stage.queue(partition) }
                 #expect(queue?.arguments["x-queue-type"] == .text("quorum"))
                 #expect(queue?.arguments["x-single-active-consumer"] == .flag(true))
-                #expect(queue?.arguments["x-delivery-limit"] == .integer(20))
+                #expect(queue?.arguments["x-delivery-limit"] == .integer(100))
                 #expect(queue?.arguments["x-overflow"] == .text("reject-publish"))
                 #expect(queue?.arguments["x-dead-letter-strategy"] == .text("at-least-once"))
             }
