@@ -40,7 +40,7 @@ import Testing
                     isPublishing.withLock { $0 = false }
                     await published
                 }
-                try await eventually(within: .seconds(30), "every confirmed message arrives") {
+                try await eventually("every confirmed message arrives") {
                     Set(confirmed.all).isSubset(of: received.all)
                 }
             }
@@ -147,7 +147,7 @@ import Testing
                     }, onEnd: { ends.append($0) })
                 try await eventually("it is consumed") { subscription.isActive }
                 try await fixtures.server.ctl(["delete_queue", TestQueue.stale.name])
-                try await eventually(within: .seconds(30), "the deletion is noticed") { ends.count == 1 }
+                try await eventually("the deletion is noticed") { ends.count == 1 }
                 #expect(!subscription.isActive)
                 #expect(consumer.state == .ready)
                 try await fixtures.server.ctl(

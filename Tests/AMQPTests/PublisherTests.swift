@@ -150,7 +150,7 @@ import Testing
             options: fixtures.options, log: fixtures.log, metrics: fixtures.metrics)
         publisher.start()
         try await closing(publisher.close) {
-            try await eventually(within: .seconds(30), "the time limit is named") {
+            try await eventually("the time limit is named") {
                 publisher.state.description.contains("timed out")
             }
         }

@@ -68,7 +68,7 @@ import Testing
 
     @Test func `a slow answer shows read and then typing, which the reply ends`() async throws {
         _ = try await hints().during(event()) {
-            try await eventually(within: .seconds(60), "typing shows") { try published.kinds == ["read", "typing"] }
+            try await eventually("typing shows") { try published.kinds == ["read", "typing"] }
             return try outcome(replies: 1)
         }
         #expect(try published.kinds == ["read", "typing"])
@@ -82,13 +82,13 @@ import Testing
 
     @Test func `typing that no reply ends is taken back, also if the agent fails`() async throws {
         _ = try await hints().during(event()) {
-            try await eventually(within: .seconds(60), "typing shows") { try published.kinds.last == "typing" }
+            try await eventually("typing shows") { try published.kinds.last == "typing" }
             return try outcome(replies: 0)
         }
         #expect(try published.kinds == ["read", "typing", "typingStopped"])
         await #expect(throws: Broken.self) {
             _ = try await hints().during(event()) {
-                try await eventually(within: .seconds(60), "typing shows") { try published.kinds.last == "typing" }
+                try await eventually("typing shows") { try published.kinds.last == "typing" }
                 throw Broken()
             }
         }
@@ -97,11 +97,11 @@ import Testing
 
     @Test func `each can be turned off`() async throws {
         _ = try await hints(marksRead: false).during(event()) {
-            try await eventually(within: .seconds(60), "typing shows") { try published.kinds == ["typing"] }
+            try await eventually("typing shows") { try published.kinds == ["typing"] }
             return try outcome(replies: 1)
         }
         _ = try await hints(showsTyping: false).during(event()) {
-            try await eventually(within: .seconds(60), "it is read") { try published.kinds == ["typing", "read"] }
+            try await eventually("it is read") { try published.kinds == ["typing", "read"] }
             return try outcome(replies: 0)
         }
         _ = try await hints(marksRead: false, showsTyping: false).during(event()) { try outcome(replies: 0) }
@@ -117,7 +117,7 @@ import Testing
         }
         #expect(try published.kinds == [])
         _ = try await hints().during(event(isGroup: true, mentionsLine: true)) {
-            try await eventually(within: .seconds(60), "typing shows") { try published.kinds == ["typing"] }
+            try await eventually("typing shows") { try published.kinds == ["typing"] }
             return try outcome(replies: 1)
         }
         #expect(try published.kinds == ["typing"])

@@ -68,7 +68,7 @@ final class RealRegistry: Sendable {
         let started = try LocalProcess.start(
             "\(products)/token-registry", [], environment: environment, logFile: log)
         process.withLock { $0 = started }
-        try await eventually(within: .seconds(60), "the registry answers") {
+        try await eventually("the registry answers") {
             guard started.isRunning else {
                 throw Unexpected(what: (try? String(contentsOfFile: log, encoding: .utf8)) ?? "no log")
             }

@@ -167,7 +167,7 @@ struct ConnectionTests {
     func `an answer that is not Redis' protocol ends the connection`(answer: String, words: String) async throws {
         try await FakeServer.with(saying: answer) { port in
             try await withClient("redis://127.0.0.1:\(port)", isConnected: false) { client in
-                try await eventually(within: .seconds(30), "the protocol error is seen") {
+                try await eventually("the protocol error is seen") {
                     let error = try await cacheError { try await client.command("GET", "k") }
                     return error.words.contains(words)
                 }

@@ -15,7 +15,7 @@ import Testing
                 }
                 #expect(error.isConnectionLoss && error.isRetryable && !error.isOutcomeUnknown)
                 try await server.start()
-                try await eventually(within: .seconds(30), "the database is reached again") {
+                try await eventually("the database is reached again") {
                     try await database.transaction { try $0.run("INSERT INTO item VALUES (2)") }
                     return true
                 }

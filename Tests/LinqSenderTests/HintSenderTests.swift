@@ -80,8 +80,8 @@ import Testing
             ]
             for (kind, call) in calls {
                 sender.show(hint(kind), isLinqDown: false)
-                try await eventually(within: .seconds(60), "\(kind) is told") { linq.asked.last == call }
-                try await eventually(within: .seconds(60), "it is counted") { count(kind.rawValue, "accepted") }
+                try await eventually("\(kind) is told") { linq.asked.last == call }
+                try await eventually("it is counted") { count(kind.rawValue, "accepted") }
             }
             #expect(linq.asked.count == 3)
         }
@@ -96,7 +96,7 @@ import Testing
             #expect(count("other", "left_out"))
             #expect(count("read", "left_out"))
             sender.show(hint(.read), isLinqDown: false)
-            try await eventually(within: .seconds(60), "the last one is told") { !linq.asked.isEmpty }
+            try await eventually("the last one is told") { !linq.asked.isEmpty }
             #expect(linq.asked == ["POST /api/v3/chats/c-1/read Bearer t0k"])
         }
     }
@@ -106,18 +106,18 @@ import Testing
             linq.hold()
             sender.show(hint(.typing), isLinqDown: false)
             sender.show(hint(.typing, chat: "c-2"), isLinqDown: false)
-            try await eventually(within: .seconds(60), "both are on their way") { linq.asked.count == 2 }
+            try await eventually("both are on their way") { linq.asked.count == 2 }
             sender.messageGoes(to: "c-1")
             linq.letGo()
-            try await eventually(within: .seconds(60), "one is taken back") {
+            try await eventually("one is taken back") {
                 linq.asked.contains { $0.hasPrefix("DELETE") }
             }
-            try await eventually(within: .seconds(60), "both have ended") { count("typingStopped", "accepted") }
+            try await eventually("both have ended") { count("typingStopped", "accepted") }
             #expect(linq.asked.filter { $0.hasPrefix("DELETE") } == ["DELETE /api/v3/chats/c-1/typing Bearer t0k"])
             // Typing that has arrived ends with the message.
             sender.messageGoes(to: "c-2")
             sender.show(hint(.read), isLinqDown: false)
-            try await eventually(within: .seconds(60), "the next one is told") { linq.asked.count == 4 }
+            try await eventually("the next one is told") { linq.asked.count == 4 }
             #expect(linq.asked.last?.hasPrefix("POST /api/v3/chats/c-1/read") == true)
         }
     }
@@ -127,11 +127,11 @@ import Testing
             linq.hold()
             for number in 0..<100 { sender.show(hint(.typing, chat: "c-\(number)"), isLinqDown: false) }
             #expect(count("typing", "left_out"))
-            try await eventually(within: .seconds(60), "the first ones are told") {
+            try await eventually("the first ones are told") {
                 linq.asked.count == HintSender.most
             }
             linq.letGo()
-            try await eventually(within: .seconds(60), "there is room again") {
+            try await eventually("there is room again") {
                 sender.show(hint(.read), isLinqDown: false)
                 return linq.asked.contains { $0.contains("/read") }
             }

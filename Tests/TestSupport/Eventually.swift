@@ -13,9 +13,10 @@ package struct NotInTime: Error, CustomStringConvertible {
 
 /// Asks again and again until `condition` is true; throws with the sentence `what` when time is up.
 ///
-/// A condition that throws counts as not true yet.
+/// A condition that throws counts as not true yet. The limit is for what never comes, and far above what a busy machine
+/// needs for what does.
 package func eventually(
-    within limit: Duration = .seconds(30), _ what: String, _ condition: () async throws -> Bool
+    within limit: Duration = .seconds(90), _ what: String, _ condition: () async throws -> Bool
 ) async throws {
     let end = ContinuousClock.now + limit
     var pause = Duration.milliseconds(1)

@@ -45,7 +45,7 @@ package final class PrivatePostgreSQL: Sendable {
             ["-D", "\(folder)/data", "-k", folder, "-h", "127.0.0.1", "-p", "\(port)"]
                 + settings.flatMap { ["-c", $0] },
             folder)
-        try await eventually(within: .seconds(60), "PostgreSQL is ready, see \(folder)/log") { [folder] in
+        try await eventually("PostgreSQL is ready, see \(folder)/log") { [folder] in
             guard started.isRunning else { return true }
             // The server writes its state into the eighth line.
             let lines = textOfFile("\(folder)/data/postmaster.pid")?.split(separator: "\n")

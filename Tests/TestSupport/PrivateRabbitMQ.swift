@@ -137,7 +137,7 @@ package final class RabbitMQServer: Sendable {
             Self.binaries + "/rabbitmq-server", [], environment: environment, logFile: directory + "/server.log")
         running.withLock { $0 = process }
         do {
-            try await eventually(within: .seconds(60), "RabbitMQ takes connections") {
+            try await eventually("RabbitMQ takes connections") {
                 guard process.isRunning else { throw Failed(description: "RabbitMQ ended: \(tail("server.log"))") }
                 return accepts(amqpPort)
             }

@@ -51,7 +51,7 @@ package final class PrivateRedis: Sendable {
         let started = try LocalProcess.start(
             "redis-server", fixed + arguments, environment: ["PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"],
             logFile: "\(folder)/log")
-        try await eventually(within: .seconds(30), "Redis takes connections on port \(port)") {
+        try await eventually("Redis takes connections on port \(port)") {
             !started.isRunning || readyLines > starts
         }
         guard started.isRunning else {

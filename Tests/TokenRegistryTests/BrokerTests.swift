@@ -159,10 +159,10 @@ import Testing
             #expect(
                 try await running.call("PUT", "/v1/users/sam/handles", #"{"handles":["+12025559876"]}"#) == 204)
             try await running.server.start()
-            try await eventually(within: .seconds(30), "the event has come") {
+            try await eventually("the event has come") {
                 running.events.withLock { $0.count } >= 1
             }
-            try await eventually(within: .seconds(30), "a look-up is answered") {
+            try await eventually("a look-up is answered") {
                 try await running.connection.client.lookup(fresh: "+12025559876").userID == "sam"
             }
             try await eventually("the registry is ready") { running.registry.reasonsNotReady.isEmpty }
