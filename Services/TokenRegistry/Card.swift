@@ -32,8 +32,9 @@ struct Card: Sendable, Equatable {
     var token: String?
     var environment: APNSEnvironment?
     var bundleID: String?
-    /// When the app last said that the token is the card's.
+    /// When the app last said that the token is the card's; of a start, when leave was last given for it.
     var registeredAt: Timestamp
+    /// Of a start, when leave was first given for it.
     var startedAt: Timestamp
     /// When its state last changed.
     var changedAt: Timestamp

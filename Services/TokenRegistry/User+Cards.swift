@@ -62,15 +62,15 @@ extension User {
         cards[index].startRequest = request
         cards[index].startTimestamp = start.timestamp
         cards[index].isDoubted = false
-        // The grace begins anew with each leave.
-        (cards[index].registeredAt, cards[index].startedAt, cards[index].changedAt) = (now, now, now)
+        // The grace begins anew with each leave; the card may have come of the first one all the same.
+        (cards[index].registeredAt, cards[index].changedAt) = (now, now)
         return .granted
     }
 
     /// Whether the start may have been lost on its way, and the user has made a newer state since.
     private func mayBeRepeated(_ card: Card, for start: RegistryStart, at now: Timestamp) -> Bool {
         guard !card.isStartAccepted, start.isFromUser == true, start.generation == card.generation,
-            now.millisecondsSince1970 - card.startedAt.millisecondsSince1970 >= Card.tokenGrace,
+            now.millisecondsSince1970 - card.registeredAt.millisecondsSince1970 >= Card.tokenGrace,
             startTokens.contains(where: { $0.deviceID == card.deviceID && $0.attributesType == card.attributesType })
         else { return false }
         return start.timestamp.map { $0 > card.startTimestamp ?? 0 } ?? false

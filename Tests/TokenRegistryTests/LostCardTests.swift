@@ -140,6 +140,21 @@ import Testing
         }
     }
 
+    @Test func `the card of a start's first leave does not pass for an earlier start's`() {
+        var user = sam()
+        _ = user.grantStart(start(100), request: "a", id: "1", at: at(0))
+        _ = user.grantStart(start(101, generation: 1), request: "b", id: "2", at: at(100))
+        user.register(card("A", "t1", startedAt: at(101)), id: "3", at: at(102))
+        _ = user.grantStart(start(102, generation: 2), request: "c", id: "4", at: at(200))
+        _ = user.grantStart(start(103, generation: 2), request: "d", id: "5", at: at(300))
+        user.pushEnded("t1", at: at(301))
+        // The app was quit and is launched now: its card came of the leave at 200.
+        user.register(card("B", "t2", startedAt: at(201)), id: "6", at: at(302))
+        #expect(user.cards.map(\.activityID) == [nil, "A", "B"])
+        #expect(user.reconcile(running: ["B"], on: "phone", at: at(303)).isEmpty)
+        #expect(user.cards.map(\.state) == [.starting, .ended, .live])
+    }
+
     // MARK: Another installation
 
     @Test func `an app that was installed anew gets a card again`() {
