@@ -1,4 +1,3 @@
-import CNGHTTP2
 import Crypto
 import Foundation
 import Runtime
@@ -54,7 +53,8 @@ final class RawClient: FrameHandler {
             events = Int16(step == .wantsWrite ? POLLOUT : POLLIN)
             wait()
         }
-        frames.submitSettings([(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, UInt32(window))])
+        // SETTINGS_INITIAL_WINDOW_SIZE (RFC 9113, 6.5.2).
+        frames.submitSettings([(.init(rawValue: 4), UInt32(window))])
         frames.setConnectionWindow(window)
         let stream = MessageStream(outgoing: Array("{}".utf8), maxBody: Int(window))
         _ = frames.submitRequest(stream) { block in

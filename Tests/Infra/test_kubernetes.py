@@ -6,6 +6,7 @@ import re
 import jsonschema
 import kubernetes_validate
 import pytest
+import yaml
 
 from conftest import ROOT, SERVICES
 
@@ -35,6 +36,22 @@ def test_every_manifest_is_valid(manifests):
     assert seen == set(SCHEMAS)
 
 
+@pytest.fixture(scope="module")
+def parked_job(program):
+    return yaml.safe_load(program(ROOT / "infra/kubernetes/print-parked-job", "drop", "--reason", 'say "no" \\ or: {go}'))
+
+
+def test_the_job_for_parked_messages_is_valid_and_does_what_was_said(parked_job, secrets, program):
+    kubernetes_validate.validate(parked_job, "1.32", strict=True)
+    pod = parked_job["spec"]["template"]
+    assert pod["metadata"]["labels"]["app.kubernetes.io/name"] == "isthmus-parked"
+    assert pod["spec"]["containers"][0]["args"] == ["drop", "--reason", 'say "no" \\ or: {go}']
+    told = program(ROOT / "infra/kubernetes/print-secrets", environment={"ISTHMUS_SECRETS": str(secrets)})
+    made = {secret["metadata"]["name"]: set(secret["data"]) for secret in yaml.safe_load_all(told)}
+    wanted = {entry["value"].removeprefix("/run/secrets/") for entry in pod["spec"]["containers"][0]["env"]}
+    assert wanted == made[pod["spec"]["volumes"][0]["secret"]["secretName"]]
+
+
 def test_a_field_that_does_not_exist_would_be_seen(manifests):
     deployment = json.loads(json.dumps(named(manifests, "Deployment")["agent"]))
     deployment["spec"]["template"]["spec"]["restartPollicy"] = "Always"
@@ -46,11 +63,11 @@ def test_a_field_that_does_not_exist_would_be_seen(manifests):
         jsonschema.validate(scaled, SCHEMAS["ScaledObject"])
 
 
-def test_every_pod_is_a_restricted_one(manifests):
+def test_every_pod_is_a_restricted_one(manifests, parked_job):
     deployments = named(manifests, "Deployment")
     assert set(deployments) == {*SERVICES, "redis"}
-    for name, deployment in deployments.items():
-        pod = deployment["spec"]["template"]["spec"]
+    for name, owner in {**deployments, "isthmus-parked": parked_job}.items():
+        pod = owner["spec"]["template"]["spec"]
         assert pod["securityContext"]["runAsNonRoot"] is True and pod["securityContext"]["runAsUser"] > 0
         assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
         assert pod["automountServiceAccountToken"] is False
@@ -131,7 +148,7 @@ def test_network_policies_are_the_arrows_of_the_design(manifests):
     world, web = "the world", "ingress-nginx"
     assert arrows(policies, "egress", "to") == {
         ("*", "kube-system", 53), ("service", "monitoring", 4318),
-        *((name, "rabbitmq", 5671) for name in SERVICES),
+        *((name, "rabbitmq", 5671) for name in (*SERVICES, "isthmus-parked")),
         *((name, "redis", 6379) for name in ("agent", "apns-pusher", "token-registry")),
         *((name, "postgres", 5432) for name in ("agent", "token-registry", "postgres")), ("postgres", "postgres", 8000),
         *((name, world, 443) for name in ("agent", "linq-sender", "apns-pusher")),
@@ -140,8 +157,8 @@ def test_network_policies_are_the_arrows_of_the_design(manifests):
     }
     assert arrows(policies, "ingress", "from") == {
         ("service", "monitoring", 9100), ("ingress", web, 8080), ("token-registry", web, 8080),
-        *(("rabbitmq", name, 5671) for name in SERVICES), ("rabbitmq", "rabbitmq", 4369),
-        ("rabbitmq", "rabbitmq", 25672), ("rabbitmq", "rabbitmq-system", 15671), ("rabbitmq", "keda", 15671),
+        *(("rabbitmq", name, 5671) for name in (*SERVICES, "isthmus-parked")),
+        ("rabbitmq", "rabbitmq", 4369), ("rabbitmq", "rabbitmq", 25672), ("rabbitmq", "rabbitmq-system", 15671), ("rabbitmq", "keda", 15671),
         ("rabbitmq", "monitoring", 15691),
         *(("redis", name, 6379) for name in ("agent", "apns-pusher", "token-registry")),
         *(("postgres", name, 5432) for name in ("agent", "token-registry", "postgres", "cnpg-system")),
