@@ -6,26 +6,31 @@ import Testing
 
 @testable import HTTP2
 
-/// Sends one request as our client does not: other fields, and in its own time.
+/// Sends requests as our client does not: other fields, and in its own time.
 final class RawClient: FrameHandler {
     private static let window: Int32 = 16 << 20
 
-    private var status: Int?
+    private var statuses: [Int] = []
 
     /// Gives the status of the answer.
+    static func send(to test: TestServer, alpn: [String]) async throws -> Int {
+        try await send(1, to: test, alpn: alpn)[0]
+    }
+
+    /// Gives the statuses of the answers.
     ///
-    /// - Parameter pause: Called once the request is sent. Nothing is read before it returns; what it returns is sent then,
+    /// - Parameter pause: Called once the requests are sent. Nothing is read before it returns; what it returns is sent then,
     ///   as it is.
     static func send(
-        to test: TestServer, alpn: [String], pause: (@Sendable () -> [UInt8])? = nil
-    ) async throws -> Int {
+        _ count: Int, to test: TestServer, alpn: [String], pause: (@Sendable () -> [UInt8])? = nil
+    ) async throws -> [Int] {
         let (port, caFile) = (test.server.port, test.caFile)
-        let done = Locked<Result<Int, any Error>?>(nil)
+        let done = Locked<Result<[Int], any Error>?>(nil)
         Thread.detachNewThread {
-            let result = Result { try run(port: port, caFile: caFile, alpn: alpn, pause: pause) }
+            let result = Result { try run(count, port: port, caFile: caFile, alpn: alpn, pause: pause) }
             done.withLock { $0 = result }
         }
-        var result: Result<Int, any Error>?
+        var result: Result<[Int], any Error>?
         try await eventually("the raw client is done") {
             result = done.withLock { $0 }
             return result != nil
@@ -34,8 +39,8 @@ final class RawClient: FrameHandler {
     }
 
     private static func run(
-        port: UInt16, caFile: String, alpn: [String], pause: (@Sendable () -> [UInt8])?
-    ) throws -> Int {
+        _ count: Int, port: UInt16, caFile: String, alpn: [String], pause: (@Sendable () -> [UInt8])?
+    ) throws -> [Int] {
         let address = try SocketAddress.resolve("127.0.0.1", port: port, isNumeric: true).get()[0]
         let descriptor = try Socket.startConnecting(to: address, userTimeout: .seconds(30))
         let tls = try TLSStream(
@@ -53,15 +58,16 @@ final class RawClient: FrameHandler {
             events = Int16(step == .wantsWrite ? POLLOUT : POLLIN)
             wait()
         }
-        // SETTINGS_INITIAL_WINDOW_SIZE (RFC 9113, 6.5.2).
-        frames.submitSettings([(.init(rawValue: 4), UInt32(window))])
+        frames.submitSettings([])
         frames.setConnectionWindow(window)
-        let stream = MessageStream(outgoing: Array("{}".utf8), maxBody: Int(window))
-        _ = frames.submitRequest(stream) { block in
-            block.append(":method", "POST")
-            block.append(":scheme", "https")
-            block.append(":path", "/3/device/00")
-            block.append("host", "api.push.apple.com")
+        for _ in 0..<count {
+            let stream = MessageStream(outgoing: Array("{}".utf8), maxBody: 1 << 16)
+            _ = frames.submitRequest(stream) { block in
+                block.append(":method", "POST")
+                block.append(":scheme", "https")
+                block.append(":path", "/3/device/00")
+                block.append("host", "api.push.apple.com")
+            }
         }
         if let pause {
             try frames.flush()
@@ -69,18 +75,18 @@ final class RawClient: FrameHandler {
             _ = try more.withUnsafeBytes { try tls.write($0) }
         }
         let end = monotonicSeconds() + 30
-        while client.status == nil, monotonicSeconds() < end {
+        while client.statuses.count < count, monotonicSeconds() < end {
             try frames.flush()
             events = frames.pollEvents
             wait()
-            // The answer, and the end right after it.
-            do { _ = try frames.receive() } catch  where client.status == nil { throw error } catch {}
+            // The answers, and the end right after them.
+            do { _ = try frames.receive() } catch  where client.statuses.count < count { throw error } catch {}
         }
-        return client.status ?? 0
+        return client.statuses
     }
 
     func makeStream(_ id: Int32) -> MessageStream? { nil }
-    func ended(_ stream: MessageStream) { status = stream.pseudoHeader(":status").flatMap { Int($0) } }
+    func ended(_ stream: MessageStream) { statuses.append(stream.pseudoHeader(":status").flatMap { Int($0) } ?? 0) }
     func closed(_ stream: MessageStream, code: UInt32) {}
     func received(_ event: FrameConnection.Event) {}
 }
