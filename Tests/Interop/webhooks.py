@@ -13,7 +13,7 @@ from standardwebhooks import Webhook
 from stack import request
 
 
-def received(handle, text):
+def received(handle, text, is_group=False):
     """A `message.received` of version 2026-02-03, as bytes."""
     now = datetime.now(timezone.utc).isoformat().replace("+00:00", "Z")
     person = {
@@ -24,7 +24,7 @@ def received(handle, text):
         "api_version": "v3", "webhook_version": "2026-02-03", "event_type": "message.received",
         "event_id": str(uuid.uuid4()), "created_at": now, "trace_id": uuid.uuid4().hex, "partner_id": "partner",
         "data": {
-            "chat": {"id": str(uuid.uuid4()), "is_group": False, "owner_handle": line}, "id": str(uuid.uuid4()),
+            "chat": {"id": str(uuid.uuid4()), "is_group": is_group, "owner_handle": line}, "id": str(uuid.uuid4()),
             "direction": "inbound", "sender_handle": person, "parts": [{"type": "text", "value": text}],
             "effect": None, "reply_to": None, "sent_at": now, "delivered_at": None, "read_at": None,
             "service": "iMessage"}}).encode()
