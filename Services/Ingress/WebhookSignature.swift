@@ -63,7 +63,9 @@ struct WebhookSignature {
         guard let id = header("webhook-id"), Self.isPlain(id), let timestamp = header("webhook-timestamp"),
             let seconds = Self.seconds(timestamp)
         else { return .forged }
-        let candidates = signatures.split(separator: " ").prefix(Self.maxSignatures).compactMap { entry in
+        // By bytes: with a mark behind it, a blank is no character of its own.
+        let entries = signatures.utf8.split(separator: UInt8(ascii: " ")).prefix(Self.maxSignatures).map(Substring.init)
+        let candidates = entries.compactMap { entry in
             entry.hasPrefix("v1,") ? Data(base64Encoded: String(entry.dropFirst(3))).map(Array.init) : nil
         }
         let head = Array("\(id).\(timestamp).".utf8)

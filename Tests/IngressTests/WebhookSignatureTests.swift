@@ -104,6 +104,13 @@ import Testing
         #expect(try judge([vector.secret], headers(vector, signature: tooMany), vector.body, now: now) == .forged)
     }
 
+    @Test func `what follows the blank does not change it, even a mark that joins it`() throws {
+        let vector = Self.vectors[0]
+        let joined = "\(vector.signature) \u{34A}"
+        let now = vector.timestamp
+        #expect(try judge([vector.secret], headers(vector, signature: joined), vector.body, now: now) == .genuine)
+    }
+
     @Test func `during a rotation either secret is good`() throws {
         let vector = Self.vectors[5]
         let other = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
