@@ -146,10 +146,12 @@ extension User {
 
     /// APNs said at `at` that the token is dead.
     ///
-    /// One that was registered after that lives.
+    /// One that was registered after that lives. A card that we ended keeps the token that the end went to: by that a late
+    /// report of the card is told from one of a card that missed its end.
     mutating func tokenDied(_ token: String, at: Timestamp, now: Timestamp) {
         startTokens.removeAll { $0.token == token && $0.registeredAt <= at }
-        for index in cards.indices where cards[index].token == token && cards[index].registeredAt <= at {
+        for index in cards.indices
+        where cards[index].token == token && cards[index].registeredAt <= at && cards[index].ending != .push {
             cards[index].token = nil
             if cards[index].isOpen { cards[index].end(.deadToken, at: now) }
         }

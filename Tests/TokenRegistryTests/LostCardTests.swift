@@ -155,6 +155,16 @@ import Testing
         #expect(user.cards.map(\.state) == [.starting, .ended, .live])
     }
 
+    @Test func `the late report of a card that was ended does not bring it back when its token is dead`() {
+        var user = samWithCard()
+        user.pushEnded("t1", at: at(100))
+        user.tokenDied("t1", at: at(100), now: at(101))
+        user.register(card("A", "t1"), id: "3", at: at(102))
+        #expect(user.cards.map(\.state) == [.ended])
+        user.register(card("A", "t2"), id: "4", at: at(103))
+        #expect(user.cards.map(\.state) == [.live], "with another token it did not get its end")
+    }
+
     // MARK: Another installation
 
     @Test func `an app that was installed anew gets a card again`() {
