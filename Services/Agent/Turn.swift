@@ -157,7 +157,15 @@ struct Turn: Sendable {
             return outcome
         }
         try move(answer.response.island, input, &outcome, receivedAt)
+        if state.session?.id != before.session?.id { try takeOver(answer.response.island, input, &outcome) }
         return outcome
+    }
+
+    /// A session that begins before the one before it was ended shows what that has shown, and on every phone.
+    private func takeOver(_ island: AgentIsland<[UInt8]>, _ input: Input, _ outcome: inout Outcome) throws {
+        guard case .unchanged = island, let shown = outcome.state.island, shown.dismissalDate == nil else { return }
+        outcome.state.island?.staleDate = (input.now + staleAfter).secondsSince1970
+        try publishAgain(input, &outcome)
     }
 
     private func ask(

@@ -6,53 +6,12 @@ import Testing
 @testable import Agent
 
 @Suite struct `An event's turn` {
-    private static let start: Int64 = 1_790_000_000_000
-    private let turn = Turn(
+    static let start: Int64 = 1_790_000_000_000
+    let turn = Turn(
         agent: AnyAgent(CoachAgent()), rules: SessionRules(idle: .seconds(1800)), staleAfter: .seconds(3600),
         partitions: 16)
-    private let known = RegistryRecord(
+    let known = RegistryRecord(
         generation: 1, userID: "user-42", canonicalHandle: "+12025559876", devices: [])
-
-    private func at(_ seconds: Double) -> Timestamp {
-        Timestamp(millisecondsSince1970: Self.start + Int64(seconds * 1000))
-    }
-
-    private func message(
-        _ text: String, service: MessageService = .iMessage, group: Bool = false, reconciled: Bool = false
-    ) -> InboundEvent.Content {
-        .message(
-            InboundMessage(
-                messageID: "m-\(text)", chat: Chat(id: "chat-1", isGroup: group), sender: "+12025559876",
-                service: service, parts: [MessagePart(type: "text", value: text)], isReconciled: reconciled,
-                receivedAt: at(0)))
-    }
-
-    private func take(
-        _ content: InboundEvent.Content, _ state: UserState?, at seconds: Double, id: String = UUID().uuidString,
-        record: RegistryRecord? = nil
-    ) async throws -> Turn.Outcome {
-        let event = InboundEvent(handle: "+12025559876", content: content)
-        let envelope = CloudEvent(
-            id: id, source: "linq", type: event.type, time: at(seconds), traceparent: "00-t-s-01", data: event)
-        let input = Turn.Input(
-            event: envelope, eventKey: "linq/\(id)", record: record ?? known, now: at(seconds))
-        return try await turn.take(input, state ?? UserState(handle: "+12025559876"))
-    }
-
-    private func replies(_ outcome: Turn.Outcome) throws -> [ReplyRequest] {
-        try outcome.outgoing.filter { $0.exchange == Stage.replies.exchange }
-            .map { try CloudEvent<ReplyRequest>(decoding: Array($0.body.utf8)).data }
-    }
-
-    private func islands(_ outcome: Turn.Outcome) throws -> [DesiredIsland] {
-        try outcome.outgoing.filter { $0.exchange == Stage.islands.exchange }
-            .map { try CloudEvent<DesiredIsland>(decoding: Array($0.body.utf8)).data }
-    }
-
-    private func contentState(_ island: DesiredIsland) throws -> CoachAttributes.ContentState? {
-        guard case .show(let card) = island.desired else { return nil }
-        return try JSONDecoder().decode(CoachAttributes.ContentState.self, from: Data(card.contentState.utf8))
-    }
 
     @Test func `the user's day is that of the time zone that their phone has told`() async throws {
         // 14:13 in UTC, and an hour before midnight in Tokyo.
@@ -111,6 +70,38 @@ import Testing
         let third = try await take(message("100 kcal"), second.state, at: 1700 + 1800)
         #expect(third.state.session?.id != first.state.session?.id)
         #expect(try islands(third)[0].sessionID == third.state.session?.id)
+    }
+
+    /// Shows how often it was told to count, and nothing for other texts.
+    private struct CountingAgent: IslandAgent {
+        typealias Attributes = CoachAttributes
+
+        let initialModel = 0
+
+        func respond(
+            to event: AgentEvent, model: inout Int, context: AgentContext
+        ) async throws -> AgentResponse<CoachAttributes.ContentState> {
+            guard case .message(let message) = event, message.text == "count" else { return AgentResponse() }
+            model += 1
+            return AgentResponse(island: .show(.init(calories: model, goal: 1, streak: 0, lastMeal: "")))
+        }
+    }
+
+    @Test func `a session that begins before the last one was ended shows its state, though the text changes nothing`()
+        async throws
+    {
+        let counting = turn(AnyAgent(CountingAgent()))
+        let first = try await take(message("count"), nil, at: 0, by: counting)
+        let second = try await take(message("thanks"), first.state, at: 1800, by: counting)
+        let island = try #require(try islands(second).first)
+        #expect(try islands(second).count == 1)
+        #expect(island.sessionID == second.state.session?.id && island.sessionID != first.state.session?.id)
+        #expect(try contentState(island)?.calories == 1)
+        guard case .show(let card) = island.desired else { return #expect(Bool(false), "not shown") }
+        #expect(card.staleDate == Self.start / 1000 + 1800 + 3600)
+        // Once ended, it is not brought back.
+        let ended = try await take(.sessionDue(try due(first.state)), first.state, at: 1800, by: counting)
+        #expect(try islands(try await take(message("thanks"), ended.state, at: 1801, by: counting)).isEmpty)
     }
 
     private func due(_ state: UserState) throws -> SessionDue {

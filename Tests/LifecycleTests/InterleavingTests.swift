@@ -26,7 +26,7 @@ import Testing
     }
 
     /// What was found in them has tests of its own by now, since a seed gives another life when anything is changed.
-    @Test(arguments: [2182, 2765, 4899, 7789, 14801, 25255, 25995, 27098] as [UInt64])
+    @Test(arguments: [2182, 2765, 4899, 7789, 14801, 25255, 25995, 26384, 27098] as [UInt64])
     func `lives in which something was wrong once`(seed: UInt64) async throws { _ = try await live(seed) }
 
     /// What happened in the life of this seed, with nothing wrong in it.
