@@ -9,20 +9,24 @@ import Runtime
 final class ServerConnection {
     typealias Handler = @Sendable (HTTP2ServerRequest, HTTP2ServerResponder) -> Void
 
+    private enum Stage {
+        case handshaking(wait: Int16)
+        case open
+        /// All is said, and the client may go on to send until then, in monotonic seconds.
+        case leaving(until: Double)
+        case ended(reason: String)
+    }
+
+    /// How long a client that has got everything may keep the connection, in seconds.
+    private static let longestGoodbye = 2.0
+
     let id: Int
-    /// Why it ended, once it has.
-    private(set) var endReason: String?
     private let frames: FrameConnection
     private let settings: HTTP2ServerSettings
     private let handler: Handler
     private let post: @Sendable (ServerCommand) -> Void
-    private static let longestGoodbye = 2.0
-
     private let acceptedAt: Double
-    private var isHandshaking = true
-    /// Until when the client may go on to send, in monotonic seconds, after all is said.
-    private var leavesAt: Double?
-    private var handshakeWait = Int16(POLLIN)
+    private var stage = Stage.handshaking(wait: Int16(POLLIN))
 
     /// Takes over the descriptor.
     init(
@@ -44,46 +48,64 @@ final class ServerConnection {
     }
 
     var fileDescriptor: Int32 { frames.fileDescriptor }
-    var pollEvents: Int16 {
-        if leavesAt != nil { return Int16(POLLIN) }
-        return isHandshaking ? handshakeWait : frames.pollEvents
+    var hasMoreInput: Bool { isOpen && frames.hasMoreInput }
+
+    /// Why it ended, once it has.
+    var endReason: String? {
+        guard case .ended(let reason) = stage else { return nil }
+        return reason
     }
-    var hasMoreInput: Bool { leavesAt == nil && frames.hasMoreInput }
+
+    private var isOpen: Bool {
+        guard case .open = stage else { return false }
+        return true
+    }
+
+    var pollEvents: Int16 {
+        switch stage {
+        case .handshaking(let wait): wait
+        case .open: frames.pollEvents
+        case .leaving, .ended: Int16(POLLIN)
+        }
+    }
 
     /// When it has taken too long to begin or to end, in monotonic seconds.
     var deadline: Double {
-        if let leavesAt { return leavesAt }
-        return isHandshaking ? acceptedAt + settings.handshakeTimeout.seconds : .infinity
+        switch stage {
+        case .handshaking: acceptedAt + settings.handshakeTimeout.seconds
+        case .leaving(let until): until
+        case .open, .ended: .infinity
+        }
     }
 
     func deadlinePassed() {
-        end(isHandshaking ? "no TLS handshake within \(settings.handshakeTimeout)" : "closed; the client did not")
+        guard case .handshaking = stage else { return end("closed; the client did not") }
+        end("no TLS handshake within \(settings.handshakeTimeout)")
     }
 
     /// The socket is readable or writable, or may be.
     func advance(maxConcurrentStreams: UInt32) {
-        guard leavesAt == nil else {
-            if !Socket.discardInput(fileDescriptor) { end("closed") }
-            return
-        }
         do {
-            if isHandshaking { try handshake(maxConcurrentStreams) }
-            guard !isHandshaking else { return }
-            _ = try frames.receive()
+            if case .handshaking = stage { try handshake(maxConcurrentStreams) }
+            switch stage {
+            case .open: _ = try frames.receive()
+            case .leaving: if !Socket.discardInput(fileDescriptor) { end("closed") }
+            case .handshaking, .ended: break
+            }
         } catch { end("\((error as? ConnectionEnd)?.reason ?? "\(error)")") }
     }
 
     private func handshake(_ maxConcurrentStreams: UInt32) throws {
         switch try frames.tls.handshake() {
-        case .wantsRead: handshakeWait = Int16(POLLIN)
-        case .wantsWrite: handshakeWait = Int16(POLLOUT)
+        case .wantsRead: stage = .handshaking(wait: Int16(POLLIN))
+        case .wantsWrite: stage = .handshaking(wait: Int16(POLLOUT))
         case .closed: throw ConnectionEnd(reason: "the client closed the connection during the TLS handshake")
         case .moved:
             // Who offers no protocol at all is taken at their first bytes, which tell HTTP/2 as well.
             guard [nil, "h2"].contains(frames.tls.negotiatedProtocol) else {
                 throw ConnectionEnd(reason: "the client does not speak HTTP/2 (ALPN)")
             }
-            isHandshaking = false
+            stage = .open
             frames.submitSettings([
                 (NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, maxConcurrentStreams),
                 (NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, settings.initialWindowSize),
@@ -94,7 +116,7 @@ final class ServerConnection {
 
     /// Writes what was submitted, and begins to end a connection that is over.
     func flush() {
-        guard endReason == nil, !isHandshaking, leavesAt == nil else { return }
+        guard isOpen else { return }
         do { try frames.flush() } catch { return end(error.reason) }
         if frames.isFinished { leave() }
     }
@@ -104,11 +126,11 @@ final class ServerConnection {
     private func leave() {
         frames.tls.sendCloseNotify()
         shutdown(fileDescriptor, Int32(SHUT_WR))
-        leavesAt = monotonicSeconds() + Self.longestGoodbye
+        stage = .leaving(until: monotonicSeconds() + Self.longestGoodbye)
     }
 
     func perform(_ action: ServerCommand.Action, on streamID: Int32) {
-        guard endReason == nil, leavesAt == nil, let stream = frames.stream(streamID) else { return }
+        guard isOpen, let stream = frames.stream(streamID) else { return }
         switch action {
         case .reset(let code): frames.submitReset(stream, code: code)
         case .respond(let answer):
@@ -121,25 +143,25 @@ final class ServerConnection {
     }
 
     func goAway(reason: [UInt8], lastStreamID: Int32?) {
-        guard endReason == nil, !isHandshaking, leavesAt == nil else { return }
+        guard isOpen else { return }
         frames.submitGoAway(reason: reason, lastStreamID: lastStreamID)
     }
 
     func setMaxConcurrentStreams(_ count: UInt32) {
-        guard endReason == nil, !isHandshaking, leavesAt == nil else { return }
+        guard isOpen else { return }
         frames.submitSettings([(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, count)])
     }
 
     /// Says goodbye, and does not wait for the client.
     func close() {
         guard endReason == nil else { return }
-        if !isHandshaking { frames.tls.sendCloseNotify() }
+        if isOpen { frames.tls.sendCloseNotify() }
         end("closed")
     }
 
     func end(_ reason: String) {
         guard endReason == nil else { return }
-        endReason = reason
+        stage = .ended(reason: reason)
         _ = frames.takeStreams()
     }
 }

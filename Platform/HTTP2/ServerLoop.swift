@@ -84,9 +84,9 @@ final class ServerLoop {
         for (connection, entry) in zip(served, polled.dropFirst(2)) {
             if entry.revents != 0 || connection.hasMoreInput {
                 connection.advance(maxConcurrentStreams: maxConcurrentStreams)
-            } else if connection.deadline <= monotonicSeconds() {
-                connection.deadlinePassed()
             }
+            // Also of those that send all the time.
+            if connection.deadline <= monotonicSeconds() { connection.deadlinePassed() }
         }
         if polled[1].revents != 0 { accept() }
     }

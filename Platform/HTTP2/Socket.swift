@@ -58,13 +58,11 @@ enum Socket {
         return accepted
     }
 
-    /// Reads and forgets what has come; false once nothing more will.
+    /// Reads and forgets some of what has come; false once nothing more will.
     static func discardInput(_ descriptor: Int32) -> Bool {
-        unsafe withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 16) { buffer in
-            while true {
-                let count = unsafe recv(descriptor, buffer.baseAddress, buffer.count, 0)
-                guard count > 0 else { return count < 0 && (errno == EAGAIN || errno == EINTR) }
-            }
+        unsafe withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 16) { buffer in
+            let count = unsafe recv(descriptor, buffer.baseAddress, buffer.count, 0)
+            return count > 0 || count < 0 && (errno == EAGAIN || errno == EINTR)
         }
     }
 

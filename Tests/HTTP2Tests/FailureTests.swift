@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import HTTP2
 import Runtime
@@ -48,6 +49,9 @@ import Testing
         }
     }
 
+    /// A PING frame (RFC 9113, 6.7).
+    private static let ping = Array("\0\0\u{8}\u{6}\0\0\0\0\0PING....".utf8)
+
     @Test func `a connection ends only after the client has read the answers, though it goes on to send`() async throws
     {
         let held = Held()
@@ -61,9 +65,24 @@ import Testing
                     responder.respond(status: 200, body: [UInt8](repeating: 0, count: 65_000))
                 }
                 sleep(1)
-                return Array("\0\0\u{8}\u{6}\0\0\0\0\0".utf8) + Array("PING....".utf8)
+                return Self.ping
             }
             #expect(statuses == [Int](repeating: 200, count: 16))
+        }
+    }
+
+    @Test func `a client that goes on to send does not hold a connection that is over`() async throws {
+        let held = Held()
+        try await TestServer.with(handler: held.hold) { test in
+            let server = test.server
+            await #expect(throws: TLSError.self, "the connection is reset") {
+                try await RawClient.send(1, to: test, alpn: ["h2"], goesOn: true) {
+                    while held.count < 1 { usleep(1000) }
+                    server.goAway()
+                    held.answer()
+                    return Self.ping
+                }
+            }
         }
     }
 

@@ -19,15 +19,19 @@ final class RawClient: FrameHandler {
 
     /// Gives the statuses of the answers.
     ///
-    /// - Parameter pause: Called once the requests are sent. Nothing is read before it returns; what it returns is sent then,
-    ///   as it is.
+    /// - Parameters:
+    ///   - pause: Called once the requests are sent. Nothing is read before it returns; what it returns is sent then, as it
+    ///     is.
+    ///   - goesOn: Whether that is sent over and over, and nothing read before this has failed or gone on for long.
     static func send(
-        _ count: Int, to test: TestServer, alpn: [String], pause: (@Sendable () -> [UInt8])? = nil
+        _ count: Int, to test: TestServer, alpn: [String], goesOn: Bool = false,
+        pause: (@Sendable () -> [UInt8])? = nil
     ) async throws -> [Int] {
         let (port, caFile) = (test.server.port, test.caFile)
         let done = Locked<Result<[Int], any Error>?>(nil)
         Thread.detachNewThread {
-            let result = Result { try run(count, port: port, caFile: caFile, alpn: alpn, pause: pause) }
+            blockBrokenPipeSignal()
+            let result = Result { try run(count, port: port, caFile: caFile, alpn: alpn, goesOn: goesOn, pause: pause) }
             done.withLock { $0 = result }
         }
         var result: Result<[Int], any Error>?
@@ -39,7 +43,7 @@ final class RawClient: FrameHandler {
     }
 
     private static func run(
-        _ count: Int, port: UInt16, caFile: String, alpn: [String], pause: (@Sendable () -> [UInt8])?
+        _ count: Int, port: UInt16, caFile: String, alpn: [String], goesOn: Bool, pause: (@Sendable () -> [UInt8])?
     ) throws -> [Int] {
         let address = try SocketAddress.resolve("127.0.0.1", port: port, isNumeric: true).get()[0]
         let descriptor = try Socket.startConnecting(to: address, userTimeout: .seconds(30))
@@ -69,12 +73,12 @@ final class RawClient: FrameHandler {
                 block.append("host", "api.push.apple.com")
             }
         }
+        let end = monotonicSeconds() + 30
         if let pause {
             try frames.flush()
             let more = pause()
-            _ = try more.withUnsafeBytes { try tls.write($0) }
+            repeat { _ = try more.withUnsafeBytes { try tls.write($0) } } while goesOn && monotonicSeconds() < end
         }
-        let end = monotonicSeconds() + 30
         while client.statuses.count < count, monotonicSeconds() < end {
             try frames.flush()
             events = frames.pollEvents
