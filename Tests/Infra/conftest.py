@@ -41,6 +41,13 @@ def secrets(tmp_path_factory, program):
 
 
 @pytest.fixture(scope="session")
+def kubernetes_secrets(secrets, program):
+    """What print-secrets makes of them: each Secret's data by its name."""
+    told = program(ROOT / "infra/kubernetes/print-secrets", environment={"ISTHMUS_SECRETS": str(secrets)})
+    return {secret["metadata"]["name"]: secret["data"] for secret in yaml.safe_load_all(told)}
+
+
+@pytest.fixture(scope="session")
 def compose(program):
     """docker-compose.yml as Docker Compose itself understands it. No engine is needed for that."""
     package = Path(importlib.util.find_spec("compose").origin).parent

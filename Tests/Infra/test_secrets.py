@@ -9,7 +9,6 @@ import subprocess
 import time
 
 import pytest
-import yaml
 
 from conftest import ROOT
 
@@ -129,21 +128,19 @@ def test_a_service_does_in_the_cache_what_look_ups_need_and_nothing_else(redis):
     assert redis("agent", "SAVE").startswith("NOPERM")
 
 
-def test_print_secrets_gives_each_service_what_it_mounts(secrets, program, manifests):
-    told = program(ROOT / "infra/kubernetes/print-secrets", environment={"ISTHMUS_SECRETS": str(secrets)})
-    made = {secret["metadata"]["name"]: set(secret["data"]) for secret in yaml.safe_load_all(told)}
+def test_print_secrets_gives_each_service_what_it_mounts(kubernetes_secrets, manifests):
     wanted = {
         volume["secret"]["secretName"]
         for manifest in manifests if manifest["kind"] == "Deployment"
         for volume in manifest["spec"]["template"]["spec"]["volumes"] if "secret" in volume
     }
-    assert wanted <= set(made)
+    assert wanted <= set(kubernetes_secrets)
     for manifest in manifests:
         if manifest["metadata"].get("labels", {}).get("app.kubernetes.io/component") != "service":
             continue
         name = manifest["metadata"]["name"]
         values = [entry["value"] for entry in manifest["spec"]["template"]["spec"]["containers"][0]["env"]]
         files = {value.removeprefix("/run/secrets/") for value in values if value.startswith("/run/secrets/")}
-        assert files <= made[name], name
-    address = next(s for s in yaml.safe_load_all(told) if s["metadata"]["name"] == "agent")["data"]["database-url-agent"]
+        assert files <= set(kubernetes_secrets[name]), name
+    address = kubernetes_secrets["agent"]["database-url-agent"]
     assert b"@postgres-rw:5432/agent?sslmode=verify-full" in base64.b64decode(address)
