@@ -128,7 +128,8 @@ class World:
     def await_quiet(self, seconds=60):
         """Until nothing is left to do."""
         def left():
-            return {stage: depth for stage in ("inbound", "replies", "islands") if (depth := self.depth(stage))}
+            stages = ("inbound", "replies", "islands", "registry")
+            return {stage: depth for stage in stages if (depth := self.depth(stage))}
 
         def is_quiet():
             if left():
@@ -143,9 +144,9 @@ class World:
 @contextmanager
 def running_world(name="bench", times=False, **settings):
     with ExitStack() as exits:
-        # Load is what is looked at, and neither a page nor a trace.
+        # Load is what is looked at, and neither a page, a trace nor a clock that a test may move.
         stack = Stack(ROOT / ".bench" / name, ISTHMUS_CONFIGURATION="release", OTEL_TRACES_SAMPLER="always_off",
-                      **settings)
+                      CLOCK_FILE="", **settings)
         exits.callback(stack.stop)
         stack.start()
         linq = exits.enter_context(Sink(stack.folder / "linq", answer=f"202 '{LINQ_ANSWER}'", times=times))
@@ -155,7 +156,7 @@ def running_world(name="bench", times=False, **settings):
         yield World(stack, linq, apns)
 
 
-def until(condition, seconds=120, pause=0.02, what=lambda: "that took too long"):
+def until(condition, seconds=120, pause=0.1, what=lambda: "that took too long"):
     """Waits for it, and returns the seconds that it took; `what` says what did not come true."""
     start = time.monotonic()
     while not condition():

@@ -1,10 +1,10 @@
-import Foundation
 import Glibc
 
 /// One kept HTTP/1.1 connection, with at most one request on it.
 final class WebhookConnection {
     let descriptor: Int32
     private var received: [UInt8] = []
+    private var buffer = [UInt8](repeating: 0, count: 4096)
     private(set) var isBusy = false
 
     init(port: UInt16) throws {
@@ -35,7 +35,6 @@ final class WebhookConnection {
 
     /// The answer's status, once it is here whole.
     func readAnswer() throws -> Int? {
-        var buffer = [UInt8](repeating: 0, count: 4096)
         let count = recv(descriptor, &buffer, buffer.count, 0)
         guard count > 0 else { throw Failure(description: "the server closed a connection") }
         received += buffer[..<count]
@@ -47,13 +46,25 @@ final class WebhookConnection {
         return status
     }
 
+    /// The length of the answer, if it is here whole.
     private func wholeLength() -> Int? {
-        let text = String(decoding: received, as: UTF8.self)
-        guard let head = text.range(of: "\r\n\r\n") else { return nil }
-        let headers = text[..<head.lowerBound].lowercased()
-        guard let field = headers.range(of: "content-length:") else { return nil }
-        let digits = headers[field.upperBound...].drop { $0 == " " }.prefix { $0.isNumber }
-        let length = text.utf8.distance(from: text.startIndex, to: head.upperBound) + (Int(digits) ?? 0)
+        guard let end = Self.end(of: Array("\r\n\r\n".utf8), in: received[...]) else { return nil }
+        guard let field = Self.end(of: Array("content-length:".utf8), in: received[..<end]) else { return nil }
+        let digits = received[field...].drop { $0 == 0x20 }.prefix { (0x30...0x39).contains($0) }
+        let length = end + digits.reduce(0) { $0 * 10 + Int($1) - 0x30 }
         return received.count >= length ? length : nil
+    }
+
+    /// Where `pattern`, in small letters, first ends in `bytes`, whatever the case of those.
+    private static func end(of pattern: [UInt8], in bytes: ArraySlice<UInt8>) -> Int? {
+        var matched = 0
+        for index in bytes.indices {
+            let byte = bytes[index]
+            let small = byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte
+            // Neither pattern has its first byte again where this could overlook a match that begins inside another.
+            matched = small == pattern[matched] ? matched + 1 : small == pattern[0] ? 1 : 0
+            if matched == pattern.count { return index + 1 }
+        }
+        return nil
     }
 }

@@ -21,6 +21,7 @@ final class WebhookLoad {
     private let texts: InboundTexts
     private let rate: Double?
     private let count: Int
+    private var requests: [[UInt8]] = []
     private var connections: [WebhookConnection] = []
     /// Microseconds, by the number of the text.
     private var latencies: [UInt32]
@@ -58,6 +59,8 @@ final class WebhookLoad {
         for _ in 0..<lanes {
             connections.append(try WebhookConnection(port: UInt16(port)))
         }
+        // Signed beforehand: what is measured is the server.
+        requests = (0..<count).map(texts.request)
         let start = monotonicSeconds()
         var next = Array(0..<lanes)
         var polled = connections.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
@@ -83,7 +86,7 @@ final class WebhookLoad {
         guard number < count, !connections[lane].isBusy, monotonicSeconds() - start >= due(number) else { return }
         sentAt[number] = Int64(Date().timeIntervalSince1970 * 1_000_000)
         if rate == nil { latencies[number] = UInt32((monotonicSeconds() - start) * 1_000_000) }
-        try connections[lane].send(texts.request(number))
+        try connections[lane].send(requests[number])
     }
 
     private func note(_ status: Int, of number: Int, _ start: Double) {

@@ -22,17 +22,25 @@ extension AMQPMessage {
         guard let trace = Trace.current else { return nil }
         // An answer goes to a queue of one asker, whose name is as long as it is meaningless.
         let routingKey = routingKey.hasPrefix(Self.directReply) ? Self.directReply : routingKey
-        let destination = [exchange, routingKey].filter { !$0.isEmpty }.joined(separator: ":")
+        var destination: String { [exchange, routingKey].filter { !$0.isEmpty }.joined(separator: ":") }
+        let span = trace.span(
+            "\(operation.name) \(destination)", operation.kind,
+            attributes(operation, destination, routingKey, endpoint))
+        headers[Self.traceparent] = (span?.context ?? trace.context).traceparent
+        headers[Self.tracestate] = trace.context.state
+        return span
+    }
+
+    private func attributes(
+        _ operation: MessagingOperation, _ destination: String, _ routingKey: String, _ endpoint: AMQPEndpoint
+    ) -> [String: SpanValue] {
         var attributes = operation.attributes(destination, routingKey, self)
         // Of a cluster's nodes any may have it.
         if endpoint.addresses.count == 1, let server = endpoint.addresses.first {
             attributes["server.address"] = .text(server.host)
             attributes["server.port"] = .integer(Int(server.port))
         }
-        let span = trace.span("\(operation.name) \(destination)", operation.kind, attributes)
-        headers[Self.traceparent] = (span?.context ?? trace.context).traceparent
-        headers[Self.tracestate] = trace.context.state
-        return span
+        return attributes
     }
 }
 

@@ -8,7 +8,8 @@ typealias RedisAnswer = Result<RedisValue, CacheError>
 struct PendingCommand {
     let command: RedisCommand
     let start: Double
-    let deadline: Double
+    /// How long Redis may be silent, in seconds.
+    let patience: Double
     let answer: @Sendable (RedisAnswer) -> Void
 }
 
@@ -42,6 +43,7 @@ final class CommandQueue: Sendable {
 
     /// Takes a command, or says why not.
     func add(_ command: PendingCommand) -> CacheError? {
+        var isFirst = false
         let refusal: CacheError? = state.withLock { state in
             if state.isClosing { return CacheError.closed }
             guard state.isConnected else {
@@ -56,10 +58,12 @@ final class CommandQueue: Sendable {
             }
             state.unanswered += 1
             state.unansweredBytes += command.command.bytes.count
+            // The thread knows of those before it, and takes all at once.
+            isFirst = state.waiting.isEmpty
             state.waiting.append(command)
             return nil
         }
-        if refusal == nil { wakeup.signal() }
+        if isFirst { wakeup.signal() }
         return refusal
     }
 

@@ -17,7 +17,8 @@ package final class RedisClient: Sendable {
     ///   - url: `redis://[user:password@]host[:port][/database]`, or `rediss://` for TLS with a verified certificate.
     ///   - caFile: Certificates to trust for `rediss://`, in PEM, instead of the machine's own list.
     ///   - connectTimeout: For the connection, TLS, the login and a first answer. No command waits for that.
-    ///   - commandTimeout: For one command's answer.
+    ///   - commandTimeout: How long Redis may be silent while a command waits. While it answers others, which come first,
+    ///     a command waits for ten times as long at the most.
     package init(
         url: String, caFile: String? = nil, connectTimeout: Duration = .milliseconds(500),
         commandTimeout: Duration = .milliseconds(50), log: Log, metrics: Metrics
@@ -56,7 +57,7 @@ package final class RedisClient: Sendable {
         }
     }
 
-    /// Sends one command and waits for its answer, `commandTimeout` at the most.
+    /// Sends one command and waits for its answer, as long as `commandTimeout` allows.
     ///
     /// Throws Redis' error as `.refused`. Commands that change the connection or have no answer of their own
     /// (`SUBSCRIBE`, `CLIENT`…) and those that block have no place here.
@@ -65,7 +66,7 @@ package final class RedisClient: Sendable {
         let start = monotonicSeconds()
         let answer: RedisAnswer = await withCheckedContinuation { waiter in
             let pending = PendingCommand(
-                command: command, start: start, deadline: start + commandTimeout.seconds,
+                command: command, start: start, patience: commandTimeout.seconds,
                 answer: { waiter.resume(returning: $0) })
             if let refusal = queue.add(pending) { waiter.resume(returning: .failure(refusal)) }
         }

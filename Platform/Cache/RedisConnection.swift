@@ -9,6 +9,8 @@ final class RedisConnection {
     private static let readSize = 64 << 10
     /// So many bytes that are written already may stay in memory in front of those that are not.
     private static let writtenLimit = 1 << 20
+    /// How many times its patience a command waits while others are answered.
+    private static let mostPatience = 10.0
 
     private let socket: RedisSocket
     private let reader = RedisReplyReader()
@@ -19,6 +21,8 @@ final class RedisConnection {
     private var answered = 0
     private var newlyAnswered = (count: 0, bytes: 0)
     private var wantsWritable = false
+    /// When the last answer came, on the clock of `monotonicSeconds()`.
+    private var lastAnswer = 0.0
     var certificateNotAfter: Int64? { socket.certificateNotAfter }
     private var input = [UInt8](repeating: 0, count: readSize)
 
@@ -67,7 +71,7 @@ final class RedisConnection {
             pollfd(fd: socket.fileDescriptor, events: Int16(POLLIN | (wantsWritable ? POLLOUT : 0)), revents: 0),
             pollfd(fd: wakeup.fileDescriptor, events: Int16(POLLIN), revents: 0),
         ]
-        let timeout = isIdle ? -1 : pollTimeout(until: sent[answered].deadline)
+        let timeout = isIdle ? -1 : pollTimeout(until: deadline)
         let count = unsafe poll(&entries, 2, timeout)
         guard count >= 0 || errno == EINTR else { throw CacheError(.notConnected, systemError(errno)) }
         if count > 0, entries[1].revents != 0 { wakeup.drain() }
@@ -104,6 +108,7 @@ final class RedisConnection {
         guard answered < sent.count else { throw CacheError(.protocolError, "an answer that nobody asked for") }
         let command = sent[answered]
         answered += 1
+        lastAnswer = monotonicSeconds()
         newlyAnswered.count += 1
         newlyAnswered.bytes += command.command.bytes.count
         if case .error(let words) = value {
@@ -123,18 +128,26 @@ final class RedisConnection {
     }
 
     /// Throws when a command's time is over.
-    ///
-    /// The first in the line is the first to be overdue.
     func checkDeadlines() throws(CacheError) {
-        guard !isIdle, sent[answered].deadline <= monotonicSeconds() else { return }
+        guard !isIdle, deadline <= monotonicSeconds() else { return }
         throw CacheError(.timedOut, "no answer in time")
+    }
+
+    /// When the first in the line, which is the first to be overdue, has waited too long.
+    ///
+    /// Many that came at once take their time: as long as answers come, dropping the connection would only make all of
+    /// them ask elsewhere and more slowly.
+    private var deadline: Double {
+        let command = sent[answered]
+        return min(
+            max(command.start, lastAnswer) + command.patience, command.start + command.patience * Self.mostPatience)
     }
 
     /// Answers all that are left, for the connection is not used any more.
     func failRest() {
         let now = monotonicSeconds()
         for command in sent[answered...] {
-            let kind: CacheError.Kind = command.deadline <= now ? .timedOut : .notConnected
+            let kind: CacheError.Kind = command.start + command.patience <= now ? .timedOut : .notConnected
             command.answer(.failure(CacheError(kind, "the connection was dropped before the answer came")))
         }
         sent = []
@@ -144,9 +157,11 @@ final class RedisConnection {
     /// One command and its answer, before the connection is shared.
     func exchange(_ command: RedisCommand, until deadline: Double) throws(CacheError) -> RedisValue {
         let box = Locked<RedisAnswer?>(nil)
+        let start = monotonicSeconds()
         add([
             PendingCommand(
-                command: command, start: 0, deadline: deadline, answer: { answer in box.withLock { $0 = answer } })
+                command: command, start: start, patience: deadline - start,
+                answer: { answer in box.withLock { $0 = answer } })
         ])
         let never = Wakeup()
         while true {

@@ -73,8 +73,13 @@ package struct TraceContext: Sendable, Hashable {
     private static func freshID() -> UInt64 { UInt64.random(in: 1...UInt64.max) }
 
     private static func hex(_ number: UInt64) -> String {
-        let digits = String(number, radix: 16)
-        return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+        unsafe String(unsafeUninitializedCapacity: 16) { digits in
+            for index in 0..<16 {
+                let digit = UInt8(truncatingIfNeeded: number >> UInt64(60 - 4 * index)) & 0xF
+                unsafe digits.initializeElement(at: index, to: digit + (digit < 10 ? 0x30 : 0x57))
+            }
+            return 16
+        }
     }
 
     /// Lower-case digits alone, as the recommendation has it.

@@ -39,8 +39,8 @@ struct APNSAnswer: Sendable, Equatable {
     ///   - retryAfter: The header of that name, if there is one.
     ///   - now: Stands in where a 410 gives no time.
     init(status: Int, retryAfter: String? = nil, body: [UInt8], now: Timestamp) {
-        // A body that is not Apple's JSON leaves the status, which is enough to go by.
-        let body = try? JSONDecoder().decode(Body.self, from: Data(body))
+        // A body that is not Apple's JSON leaves the status, which is enough to go by; an accepted push has none.
+        let body = body.isEmpty ? nil : try? JSON.decode(Body.self, from: body)
         self.status = status
         reason = body?.reason ?? ""
         let pause = retryAfter.flatMap(Double.init).flatMap {

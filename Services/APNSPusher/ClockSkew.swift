@@ -8,7 +8,13 @@ final class ClockSkew: Sendable {
     /// Seconds between two warnings.
     private static let pause = 600.0
 
-    private let lastWarning = Locked<Double?>(nil)
+    private struct State {
+        /// The last header that was read: many answers come in one second, and reading a date costs more than a push.
+        var header: String?
+        var lastWarning: Double?
+    }
+
+    private let state = Locked(State())
     private let clock: WallClock
     private let log: Log
     private let gauge: Gauge
@@ -22,16 +28,25 @@ final class ClockSkew: Sendable {
 
     /// Notes the `Date` header of an answer; without one, or with one that is no date, nothing is learned.
     func note(_ header: String?) {
-        guard let header, let theirs = Self.seconds(header) else { return }
+        guard let header, isNews(header), let theirs = Self.seconds(header) else { return }
         let skew = clock.now.timeIntervalSince1970 - theirs
         gauge.set(Int(skew.rounded()))
         let now = monotonicSeconds()
-        let isDue = lastWarning.withLock { last in
-            guard abs(skew) > Self.tolerance, last.map({ now - $0 >= Self.pause }) ?? true else { return false }
-            last = now
+        let isDue = state.withLock { state in
+            guard abs(skew) > Self.tolerance, state.lastWarning.map({ now - $0 >= Self.pause }) ?? true else {
+                return false
+            }
+            state.lastWarning = now
             return true
         }
         if isDue { log.warning("this machine's clock differs from APNs'", ["seconds": "\(Int(skew.rounded()))"]) }
+    }
+
+    private func isNews(_ header: String) -> Bool {
+        state.withLock { state in
+            defer { state.header = header }
+            return state.header != header
+        }
     }
 
     /// Seconds since 1970 of an HTTP date as servers send it (RFC 9110, 5.6.7): "Sun, 06 Nov 1994 08:49:37 GMT".

@@ -87,7 +87,9 @@ final class IslandPusher: Sendable {
     ///
     /// What one device has to try again comes again for all of them, before anything is parked for another.
     private func carryOut(_ works: [StepWork], _ item: Item) async -> Verdict {
-        await withTaskGroup(of: Verdict.self) { group in
+        // One device is what nearly everybody has.
+        if works.count == 1 { return await carryOut(works[0], item) }
+        return await withTaskGroup(of: Verdict.self) { group in
             for work in works { group.addTask { await self.carryOut(work, item) } }
             var verdict = Verdict.done
             for await one in group where one != .done {
@@ -140,7 +142,7 @@ final class IslandPusher: Sendable {
         let outcome = await delivery.send(
             push, fallback: environment, until: deadline, stop: item.stop,
             isSuperseded: isStart ? { false } : item.isSuperseded)
-        counts.pushed(push.event.rawValue, outcome).increment()
+        counts.pushed(push.event, outcome).increment()
         switch outcome {
         case .accepted: if push.event != .end { note(item) }
         case .unknown(let reason):

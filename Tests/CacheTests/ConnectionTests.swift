@@ -59,6 +59,33 @@ struct ConnectionTests {
         }
     }
 
+    @Test func `commands that wait their turn are not given up while answers come`() async throws {
+        try await FakeServer.with(answering: "+PONG\r\n", after: .milliseconds(400)) { port in
+            try await withClient("redis://127.0.0.1:\(port)", commandTimeout: .seconds(1)) { client in
+                try await withThrowingTaskGroup(of: RedisValue.self) { group in
+                    for _ in 0..<5 { group.addTask { try await client.command("PING") } }
+                    for try await answer in group { #expect(answer == .status("PONG")) }
+                }
+            }
+        }
+    }
+
+    @Test func `nor does a command wait for ever because others are answered`() async throws {
+        try await FakeServer.with(answering: "+PONG\r\n", after: .milliseconds(50)) { port in
+            try await withClient("redis://127.0.0.1:\(port)", commandTimeout: .milliseconds(200)) { client in
+                let kinds = await withTaskGroup(of: CacheError.Kind?.self) { group in
+                    for _ in 0..<100 {
+                        group.addTask { try? await cacheError { try await client.command("PING") }.kind }
+                    }
+                    return await group.reduce(into: []) { $0.append($1) }
+                }
+                // A hundred would take five seconds, and two are the most.
+                #expect(kinds.contains(nil))
+                #expect(kinds.contains(.timedOut))
+            }
+        }
+    }
+
     @Test func `a late answer is never given to another command`() async throws {
         try await PrivateRedis.with { server in
             try await withClient(server.url) { client in

@@ -1,11 +1,40 @@
 import Foundation
 import Glibc
+import Runtime
 
-/// Says the same to everybody who connects to it, whatever they ask.
+/// A server that has its own way with whoever connects.
 enum FakeServer {
     struct CannotListen: Error {}
 
+    /// Says the same to everybody, whatever they ask.
     static func with<R>(saying words: String, _ body: (UInt16) async throws -> R) async throws -> R {
+        try await with(
+            serving: { client in
+                _ = send(client, words, words.utf8.count, Int32(MSG_NOSIGNAL))
+                var byte: UInt8 = 0
+                // Until the other side has gone.
+                while recv(client, &byte, 1, 0) > 0 {}
+            }, body)
+    }
+
+    /// Answers one command after another, taking its time for each; texts with an asterisk in them confuse it.
+    static func with<R>(answering words: String, after pause: Duration, _ body: (UInt16) async throws -> R) async throws
+        -> R
+    {
+        try await with(
+            serving: { client in
+                var byte: UInt8 = 0
+                while recv(client, &byte, 1, 0) > 0 {
+                    guard byte == UInt8(ascii: "*") else { continue }
+                    usleep(UInt32(pause.seconds * 1_000_000))
+                    _ = send(client, words, words.utf8.count, Int32(MSG_NOSIGNAL))
+                }
+            }, body)
+    }
+
+    private static func with<R>(
+        serving serve: @escaping @Sendable (Int32) -> Void, _ body: (UInt16) async throws -> R
+    ) async throws -> R {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -22,10 +51,7 @@ enum FakeServer {
             while true {
                 let client = accept(listener, nil, nil)
                 guard client >= 0 else { break }
-                _ = send(client, words, words.utf8.count, Int32(MSG_NOSIGNAL))
-                var byte: UInt8 = 0
-                // Until the other side has gone.
-                while recv(client, &byte, 1, 0) > 0 {}
+                serve(client)
                 close(client)
             }
             close(listener)
