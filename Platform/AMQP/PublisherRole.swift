@@ -15,6 +15,11 @@ struct Outgoing: Sendable {
 final class PublisherRole: ConnectionRole {
     /// The broker owes an answer for this long past a message's deadline: then a new connection must help.
     private static let stuckSeconds = 30.0
+    /// With so many on their way, the next ones gather: for many that come together the broker has much less to do than
+    /// for each by itself, and nobody waits longer for it who waits for those before.
+    private static let busy = 16
+    /// How long they gather, in seconds, and how many at the most.
+    private static let gathering = (seconds: 0.002, most: 64)
 
     private let inbox: MessageInbox<Outgoing>
     private let thread: ConnectionThread
@@ -25,6 +30,7 @@ final class PublisherRole: ConnectionRole {
     private var backlog = FIFO<Outgoing>()
     private var tracker = ConfirmTracker<Outgoing>()
     private var lastAnswer = 0.0
+    private var lastPublish = 0.0
     private var completed = 0
     private var isBlocked = false
 
@@ -69,13 +75,23 @@ final class PublisherRole: ConnectionRole {
         for outgoing in inbox.take(completed: completed) { backlog.append(outgoing) }
         completed = 0
         if isBlocked { failBacklog(.blocked) }
-        try connection.together(backlog.count) { () throws(AMQPError) in try publishBacklog(connection, now) }
+        let isGathering = isGathering(now)
+        if !isGathering, !backlog.isEmpty {
+            lastPublish = now
+            try connection.together(backlog.count) { () throws(AMQPError) in try publishBacklog(connection, now) }
+        }
         expire(now)
         metrics.inFlight.set(tracker.unanswered)
         if tracker.unanswered > 0, !isBlocked, now > lastAnswer + confirmTimeout + Self.stuckSeconds {
             throw AMQPError(.timedOut, "wait for confirms", "none came for \(Int(now - lastAnswer)) s")
         }
+        if isGathering { return lastPublish + Self.gathering.seconds }
         return (tracker.oldestOpen() ?? backlog.first).map { $0.acceptedAt + confirmTimeout }
+    }
+
+    private func isGathering(_ now: Double) -> Bool {
+        tracker.unanswered >= Self.busy && !backlog.isEmpty && backlog.count < Self.gathering.most
+            && now < lastPublish + Self.gathering.seconds
     }
 
     private func publishBacklog(_ connection: Connection, _ now: Double) throws(AMQPError) {

@@ -42,7 +42,7 @@ struct AgentMain {
             turn: turn, hints: hints, store: store, registry: lookups.client, publisher: broker.publisher,
             partitions: settings.partitions, clock: .system, log: log, metrics: metrics)
         let job = StageJob<CloudEvent<InboundEvent>>(
-            stage: .inbound, prefetch: 64,
+            stage: .inbound, prefetch: prefetch(settings.partitions),
             decode: { body in
                 let event = try CloudEvent<InboundEvent>(decoding: body)
                 return (event.data.handle, event)
@@ -79,6 +79,10 @@ struct AgentMain {
         await spans?.close()
         admin.close()
     }
+
+    /// How many events of a partition are in hand at a time: enough to fill a commit from all of them, and no more than
+    /// one replica has room for if it works them all.
+    private static func prefetch(_ partitions: Int) -> UInt16 { UInt16(min(max(512 / partitions, 8), 64)) }
 
     private static func connections(
         _ endpoint: AMQPEndpoint, _ settings: AgentSettings, _ log: Log, _ metrics: Metrics

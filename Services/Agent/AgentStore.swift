@@ -164,18 +164,14 @@ final class AgentStore: Sendable {
     private static func load(
         _ request: LoadRequest, _ transaction: Transaction, _ keyring: Keyring
     ) throws -> Loaded {
-        var isSeen = false
-        var isDeferred = false
-        for key in request.eventKeys where !isSeen {
-            // One question for both, since each is a way to the database.
-            let row = try transaction.run(
-                """
-                SELECT (SELECT COUNT(*) FROM inbox WHERE event_key = $1) AS seen,
-                       (SELECT COUNT(*) FROM deferred_lane WHERE user_key = $2) AS lanes
-                """, [.text(key), .blob(request.userKey)])[0]
-            isSeen = try row.integer("seen") > 0
-            isDeferred = try row.integer("lanes") > 0
-        }
+        // One question for all, since each is a way to the database.
+        let marks = try transaction.run(
+            """
+            SELECT (SELECT COUNT(*) FROM inbox WHERE event_key IN ($1, $2)) AS seen,
+                   (SELECT COUNT(*) FROM deferred_lane WHERE user_key = $3) AS lanes
+            """, keyValues(request.eventKeys) + [.blob(request.userKey)])[0]
+        let isSeen = try marks.integer("seen") > 0
+        let isDeferred = try marks.integer("lanes") > 0
         let outgoing: [Outgoing] =
             !isSeen
             ? []
@@ -196,16 +192,14 @@ final class AgentStore: Sendable {
         _ commit: Commit, _ transaction: Transaction, _ hashKey: HMACKey, _ keyring: Keyring
     ) throws -> CommitResult {
         let userKey = hashKey.authenticate(Array(commit.handle.utf8))
-        for (index, key) in commit.eventKeys.enumerated() {
-            _ = try transaction.run(
-                "INSERT INTO inbox (event_key, seen_at) VALUES ($1, $2) ON CONFLICT DO NOTHING",
-                [.text(key), .integer(commit.at.millisecondsSince1970)])
-            if transaction.changes == 0 {
-                return try takeBack(commit.eventKeys.prefix(index), transaction)
-            }
-        }
-        guard try write(commit, userKey, transaction, keyring) else {
-            return try takeBack(commit.eventKeys[...], transaction)
+        let marked = try transaction.run(
+            """
+            INSERT INTO inbox (event_key, seen_at) VALUES ($1, $3), ($2, $3) ON CONFLICT DO NOTHING
+            RETURNING event_key
+            """, keyValues(commit.eventKeys) + [.integer(commit.at.millisecondsSince1970)]
+        ).map { try $0.text("event_key") }
+        guard marked.count == commit.eventKeys.count, try write(commit, userKey, transaction, keyring) else {
+            return try takeBack(marked, transaction)
         }
         let key = commit.eventKeys[0]
         if let erasure = commit.erasure { try forgetReplaced(erasure, userKey, transaction, keyring) }
@@ -239,9 +233,15 @@ final class AgentStore: Sendable {
     }
 
     /// Undoes one event's marks: the transaction goes on for the other events of its batch.
-    private static func takeBack(_ keys: ArraySlice<String>, _ transaction: Transaction) throws -> CommitResult {
+    private static func takeBack(_ keys: [String], _ transaction: Transaction) throws -> CommitResult {
         for key in keys { _ = try transaction.run("DELETE FROM inbox WHERE event_key = $1", [.text(key)]) }
         return .conflict
+    }
+
+    /// An event's keys as two values; one that has but one key gives it twice.
+    private static func keyValues(_ keys: [String]) -> [DatabaseValue] {
+        precondition(keys.count <= 2, "an event has two keys at the most")
+        return [.optional(keys.first), .optional(keys.last)]
     }
 
     /// Writes the state if it still has the version that it was loaded with.
