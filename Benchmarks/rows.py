@@ -105,20 +105,28 @@ def drain(world, service, stage, count, users, first):
     return until(lambda: done() - before >= count, what=lambda: f"{done() - before:,.0f} of {count:,} {stage} are done")
 
 
+REPLY = ('{"to":["+12025559876"],"message":{"parts":[{"type":"text","value":'
+         '"Logged the chicken bowl, 600 cal. 1,240 of 2,100 cal today."}],'
+         '"idempotency_key":"00000000-0000-4000-8000-000000000000"}}')
+
+
 def replies(world, count=30_000):
-    script = world.stack.folder / "reply.lua"
+    script, body = world.stack.folder / "reply.lua", world.stack.folder / "reply.json"
+    body.write_text(REPLY)
     script.write_text(
         'wrk.method = "POST"\nwrk.headers["Content-Type"] = "application/json"\n'
         'wrk.headers["Authorization"] = "Bearer 0123456789012345678901234567890123456789"\n'
-        'wrk.body = \'{"to":["+12025559876"],"message":{"parts":[{"type":"text","value":'
-        '"Logged the chicken bowl, 600 cal. 1,240 of 2,100 cal today."}],'
-        '"idempotency_key":"00000000-0000-4000-8000-000000000000"}}\'\n')
+        f"wrk.body = '{REPLY}'\n")
+    url = f"http://127.0.0.1:{world.linq.port}/v3/messages"
     done = subprocess.run(
-        ["wrk", "-t1", "-c64", "-d4s", "-s", str(script), f"http://127.0.0.1:{world.linq.port}/v3/messages"],
-        capture_output=True, text=True, check=True).stdout
+        ["wrk", "-t1", "-c64", "-d4s", "-s", str(script), url], capture_output=True, text=True, check=True).stdout
     reference = float(re.search(r"Requests/sec: *([\d.]+)", done)[1])
+    transport = world.load("replies", "--url", url, "--count", count, "--body-file", body)
     rate = count / drain(world, "linq-sender", "replies", count, count, world.users(count))
-    return [Row("replies posted", rate, reference, "/s", 0.3, note="wrk, 64 connections")]
+    return [
+        Row("replies: the transport alone", transport["rate"], reference, "/s", 0.3, note="wrk, 64 connections"),
+        Row("replies posted", rate, reference, "/s", 0.3, note="wrk, 64 connections"),
+    ]
 
 
 def end_to_end(world, users=1000, texts=MOST_TEXTS_A_USER - 1, register=True):

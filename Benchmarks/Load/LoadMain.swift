@@ -16,6 +16,7 @@ struct LoadMain {
             ("register", "registers users, each with a running card", RegisterUsers.run),
             ("fill", "puts islands or replies of many users into the queues of their stage", FillQueue.run),
             ("pushes", "sends pushes over the pusher's HTTP/2 client, and does nothing else", BarePushes.run),
+            ("replies", "posts replies over the sender's HTTP/1.1 client, and does nothing else", BareReplies.run),
             ("codec", "encodes and checks a content state, beside a plain JSONEncoder", CodecLoad.run),
             ("lookups", "looks handles up, beside a bare GET", LookUpLoad.run),
         ]
