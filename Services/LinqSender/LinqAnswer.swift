@@ -1,5 +1,5 @@
-import Foundation
 import HTTPClient
+import Shared
 
 /// What Linq's answer to a reply means for it (Linq's table of error codes, section "errors" of its docs).
 enum LinqAnswer: Sendable, Equatable {
@@ -27,12 +27,15 @@ enum LinqAnswer: Sendable, Equatable {
     private static let longestPause = 3600.0
 
     init(_ response: HTTPClientResponse) {
+        if (200..<300).contains(response.status) {
+            self = .accepted
+            return
+        }
         // Error pages of Linq's edge are HTML: then the status alone has to do.
-        let fault = (try? JSONDecoder().decode(Envelope.self, from: Data(response.body)))?.error
+        let fault = (try? JSON.decode(Envelope.self, from: response.body))?.error
         let code = fault?.code
         let reason = "\(response.status)" + (code.map { "/\($0)" } ?? "")
         switch (response.status, code) {
-        case (200..<300, _): self = .accepted
         case (429, _): self = .later(after: Self.pause(response, fault), reason: reason)
         case (409, 2009), (404, 2007): self = .later(after: .seconds(2), reason: reason)
         case (409, 2015): self = .later(after: .seconds(10), reason: reason)

@@ -36,6 +36,8 @@ final class ReplySender: Sendable {
     private let retried: Counter
     private let paused: Counter
     private let latency: Histogram
+    /// By status: to find a counter by its labels costs more than to count.
+    private let answers = Locked<[Int: Counter]>([:])
 
     init(client: HTTPClient, request: LinqRequest, clock: WallClock, log: Log, metrics: Metrics) {
         self.client = client
@@ -150,13 +152,13 @@ final class ReplySender: Sendable {
         do {
             let response = try await client.send(message, within: Self.requestTimeout)
             span?.end(.success(response))
-            count("\(response.status)")
+            count(response.status)
             if response.status >= 500 { noteFailure() } else { breaker.succeeded() }
             return (LinqAnswer(response), !(300..<500).contains(response.status))
         } catch {
             span?.end(.failure(error))
             // Whether Linq has it or not: the same key makes the next try harmless.
-            count("\(error.phase)")
+            counter("\(error.phase)").increment()
             noteFailure()
             return (.later(after: nil, reason: "\(error)"), true)
         }
@@ -168,9 +170,15 @@ final class ReplySender: Sendable {
         log.error("nothing gets through to Linq, pausing", ["seconds": "\(pause)"])
     }
 
-    private func count(_ outcome: String) {
+    private func count(_ status: Int) {
+        let known = answers.withLock { $0[status] }
+        let counter = known ?? counter("\(status)")
+        if known == nil { answers.withLock { $0[status] = counter } }
+        counter.increment()
+    }
+
+    private func counter(_ outcome: String) -> Counter {
         metrics.counter("isthmus_linq_requests_total", "Requests to Linq, by outcome.", ["outcome": outcome])
-            .increment()
     }
 
     private func note(_ reply: ReplyRequest) {
