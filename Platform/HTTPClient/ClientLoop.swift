@@ -4,9 +4,9 @@ import Runtime
 
 /// The thread that owns libcurl's handles, and the way to it.
 ///
-/// Sendable is right although unchecked: the multi handle is used by the thread that runs `run()`, except for
-/// `curl_multi_wakeup`, which may be called from anywhere while the handle exists, which the lock ensures; the
-/// other variables are used by that thread alone.
+/// What it does for one request does not grow with how many are open.
+///
+/// Sendable is right although unchecked: what is not in `state` is used by the thread that runs `run()` alone.
 @safe final class ClientLoop: @unchecked Sendable {
     enum Command: Sendable {
         case start(Transfer)
@@ -15,6 +15,8 @@ import Runtime
 
     private struct State {
         var commands: [Command] = []
+        /// Whether the thread has to be woken for the next command: otherwise it looks before it waits.
+        var isAsleep = false
         var isClosing = false
         var hasEnded = false
         var waiters: [CheckedContinuation<Void, Never>] = []
@@ -24,38 +26,45 @@ import Runtime
     private let settings: TransferSettings
     private let log: Log
     private let state = Locked(State())
+    private let wakeup = Wakeup()
+    private let sockets = Epoll()
+    /// Taken from the state; kept for its memory.
+    private var commands: [Command] = []
     private var active: [ObjectIdentifier: EasyHandle] = [:]
     private var idle: [EasyHandle] = []
-    private var nextExpiry = 0.0
+    /// No open transfer's deadline is before this.
+    private var firstDeadline = Double.infinity
 
     init(_ settings: TransferSettings, maxConnectionsPerHost: Int, log: Log) {
         self.settings = settings
         self.log = log
         _ = globalState
         unsafe multi = curl_multi_init()
+        sockets.watch(wakeup.fileDescriptor, for: .readable)
         if let multi = unsafe multi {
             unsafe isthmus_curl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, maxConnectionsPerHost)
             unsafe isthmus_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, maxConnectionsPerHost * 2)
+            unsafe isthmus_curl_multi_set_sockets(multi, onSocket, Unmanaged.passUnretained(sockets).toOpaque())
         }
     }
 
     /// Hands a command to the thread; false if the client is closed.
     func post(_ command: Command) -> Bool {
-        state.withLock { state in
-            guard !state.isClosing, let multi = unsafe multi else { return false }
+        guard unsafe multi != nil else { return false }
+        let (isTaken, wakes) = state.withLock { state in
+            guard !state.isClosing else { return (false, false) }
             state.commands.append(command)
-            unsafe curl_multi_wakeup(multi)
-            return true
+            defer { state.isAsleep = false }
+            return (true, state.isAsleep)
         }
+        if wakes { wakeup.signal() }
+        return isTaken
     }
 
     /// Lets the thread fail what is open, and end.
     func startClosing() {
-        state.withLock { state in
-            guard !state.isClosing, let multi = unsafe multi else { return }
-            state.isClosing = true
-            unsafe curl_multi_wakeup(multi)
-        }
+        state.withLock { $0.isClosing = true }
+        wakeup.signal()
     }
 
     /// Waits for the thread's end.
@@ -69,14 +78,11 @@ import Runtime
         }
     }
 
-    /// The thread: take commands, move the transfers on, hand out what is finished, wait.
+    /// The thread: take commands, wait, move the transfers on, hand out what is finished.
     func run() {
         guard let multi = unsafe multi else { return end() }
         while true {
-            let (commands, isClosing) = state.withLock { state in
-                defer { state.commands = [] }
-                return (state.commands, state.isClosing)
-            }
+            let isClosing = takeCommands()
             for command in commands {
                 switch command {
                 case .start(let transfer): unsafe start(transfer, on: multi)
@@ -85,11 +91,23 @@ import Runtime
             }
             if isClosing { break }
             unsafe perform(multi)
+            unsafe collect(multi)
+            unsafe expire(multi)
         }
         for transfer in active.values.compactMap(\.transfer) { unsafe cancel(transfer, on: multi) }
         idle = []
-        state.withLock { _ in _ = unsafe curl_multi_cleanup(multi) }
+        unsafe curl_multi_cleanup(multi)
         end()
+    }
+
+    /// Takes what was posted; true if the client closes.
+    private func takeCommands() -> Bool {
+        commands.removeAll(keepingCapacity: true)
+        return state.withLock { state in
+            swap(&state.commands, &commands)
+            state.isAsleep = commands.isEmpty
+            return state.isClosing
+        }
     }
 
     private func end() {
@@ -102,27 +120,52 @@ import Runtime
     }
 
     private func perform(_ multi: UnsafeMutableRawPointer) {
+        var code = CURLM_OK
         var running: Int32 = 0
-        var code = unsafe curl_multi_perform(multi, &running)
-        unsafe collect(multi)
-        unsafe expire(multi)
-        if code == CURLM_OK {
-            let limit = active.isEmpty ? Self.longestWait : Self.deadlineInterval
-            code = unsafe curl_multi_poll(multi, nil, 0, limit, nil)
+        sockets.wait(milliseconds: commands.isEmpty ? unsafe timeLeft(multi) : 0) { descriptor, events in
+            if descriptor == wakeup.fileDescriptor { return wakeup.drain() }
+            let ready =
+                (events.contains(.readable) ? CURL_CSELECT_IN : 0)
+                | (events.contains(.writable) ? CURL_CSELECT_OUT : 0)
+            let result = unsafe curl_multi_socket_action(multi, descriptor, ready, &running)
+            if result != CURLM_OK { code = result }
+        }
+        // What has just been started is due, too.
+        if unsafe curlTimeLeft(multi) == 0 {
+            let result = unsafe curl_multi_socket_action(multi, isthmus_curl_socket_timeout, 0, &running)
+            if result != CURLM_OK { code = result }
         }
         guard code != CURLM_OK else { return }
         log.error("libcurl cannot go on", ["words": unsafe String(cString: curl_multi_strerror(code))])
-        usleep(UInt32(Self.deadlineInterval) * 1000)
+        usleep(Self.pause)
+    }
+
+    /// Milliseconds until there is something to do without a command or a socket; below zero for never.
+    private func timeLeft(_ multi: UnsafeMutableRawPointer) -> Int32 {
+        let curls = unsafe curlTimeLeft(multi)
+        guard firstDeadline < .infinity else { return curls }
+        let ours = (firstDeadline - monotonicSeconds()) * 1000
+        let rounded = Int32(min(max(ours, 0), Self.longestWait).rounded(.up))
+        return curls < 0 ? rounded : min(curls, rounded)
+    }
+
+    /// The same for libcurl alone.
+    ///
+    /// Asked and not waited for in a callback: that is not called again for a time that was given before, which a timer
+    /// that goes off a moment too early would miss.
+    private func curlTimeLeft(_ multi: UnsafeMutableRawPointer) -> Int32 {
+        var milliseconds = -1
+        unsafe curl_multi_timeout(multi, &milliseconds)
+        return Int32(clamping: milliseconds)
     }
 
     private func start(_ transfer: Transfer, on multi: UnsafeMutableRawPointer) {
         guard !transfer.isCancelled else { return transfer.fail(.cancelled(.notSent)) }
-        let remaining = transfer.deadline - monotonicSeconds()
-        guard remaining > 0 else { return transfer.fail(.tooLate(.notSent)) }
-        guard let handle = idle.popLast() ?? EasyHandle() else {
+        guard monotonicSeconds() < transfer.deadline else { return transfer.fail(.tooLate(.notSent)) }
+        guard let handle = idle.popLast() ?? EasyHandle(settings) else {
             return transfer.fail(.curl(CURLE_OUT_OF_MEMORY, .notSent))
         }
-        var code = handle.prepare(transfer, settings, remaining: remaining)
+        var code = handle.prepare(transfer)
         if code == CURLE_OK, unsafe curl_multi_add_handle(multi, handle.pointer) != CURLM_OK {
             code = CURLE_FAILED_INIT
         }
@@ -131,6 +174,7 @@ import Runtime
             return transfer.fail(.curl(code, .notSent))
         }
         active[ObjectIdentifier(transfer)] = handle
+        firstDeadline = min(firstDeadline, transfer.deadline)
     }
 
     private func cancel(_ transfer: Transfer, on multi: UnsafeMutableRawPointer) {
@@ -147,25 +191,23 @@ import Runtime
                 let context = unsafe isthmus_curl_private(easy)
             else { continue }
             let code = unsafe isthmus_curl_result(message)
-            let transfer = unsafe Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-            guard let handle = active[ObjectIdentifier(transfer)] else { continue }
-            if code == CURLE_OK {
-                unsafe finish(handle, on: multi, .success(handle.status))
-            } else if transfer.isTooLarge {
-                unsafe finish(handle, on: multi, .failure(.tooLarge(handle.phase)))
-            } else {
-                unsafe finish(handle, on: multi, .failure(.curl(code, handle.phase)))
-            }
+            let handle = unsafe Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue()
+            unsafe finish(handle, on: multi, handle.outcome(code))
         }
     }
 
     /// Ends what is too late: libcurl's own time limit does not cover the wait for a free connection.
     private func expire(_ multi: UnsafeMutableRawPointer) {
         let now = monotonicSeconds()
-        guard now >= nextExpiry else { return }
-        nextExpiry = now + Double(Self.deadlineInterval) / 1000
-        for handle in active.values where handle.transfer.map({ $0.deadline + Self.grace < now }) ?? true {
-            unsafe finish(handle, on: multi, .failure(.tooLate(handle.phase)))
+        guard now >= firstDeadline else { return }
+        firstDeadline = .infinity
+        for handle in active.values {
+            guard let transfer = handle.transfer else { continue }
+            if transfer.deadline <= now {
+                unsafe finish(handle, on: multi, .failure(.tooLate(handle.phase)))
+            } else {
+                firstDeadline = min(firstDeadline, transfer.deadline)
+            }
         }
     }
 
@@ -189,12 +231,26 @@ import Runtime
 
     /// Easy handles that are kept for the next transfers.
     private static let idleLimit = 64
-    /// How long the thread sleeps when nothing is open, in milliseconds; commands wake it.
-    private static let longestWait: Int32 = 60_000
-    /// How often it looks at deadlines otherwise.
-    private static let deadlineInterval: Int32 = 100
-    /// How long libcurl has for noticing a deadline first, in seconds: its words say what it was waiting for.
-    private static let grace = 0.05
+    /// How long the thread sleeps at most for a deadline to come, in milliseconds.
+    private static let longestWait = 86_400_000.0
+    /// How long it rests when libcurl does not go on, in microseconds.
+    private static let pause: UInt32 = 100_000
+}
+
+/// Waits for what libcurl says it needs of a socket.
+private func onSocket(
+    _ easy: UnsafeMutableRawPointer?, _ socket: curl_socket_t, _ what: Int32, _ context: UnsafeMutableRawPointer?,
+    _ own: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let context = unsafe context else { return 0 }
+    let sockets = unsafe Unmanaged<Epoll>.fromOpaque(context).takeUnretainedValue()
+    switch what {
+    case CURL_POLL_IN: sockets.watch(socket, for: .readable)
+    case CURL_POLL_OUT: sockets.watch(socket, for: .writable)
+    case CURL_POLL_INOUT: sockets.watch(socket, for: [.readable, .writable])
+    default: sockets.forget(socket)
+    }
+    return 0
 }
 
 /// libcurl's own state, made once a process.

@@ -31,35 +31,22 @@ package final class HTTPClient: Sendable {
 
     /// Sends a request and waits for its whole answer.
     ///
+    /// Only GET and HEAD are sent again by themselves, when a kept connection ends under them without an answer.
+    ///
     /// - Parameter limit: For everything: waiting for a connection, connecting, sending, receiving. A cancelled task
     ///   ends the transfer.
     package func send(
         _ request: HTTPClientRequest, within limit: Duration
     ) async throws(HTTPClientError) -> HTTPClientResponse {
-        let deadline = monotonicSeconds() + limit.seconds
-        let current = Locked<(transfer: Transfer?, isCancelled: Bool)>((nil, false))
+        let transfer = Transfer(request, deadline: monotonicSeconds() + limit.seconds, bodyLimit: maxBody)
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let transfer = Transfer(request, deadline: deadline, bodyLimit: maxBody) {
-                    continuation.resume(returning: $0)
-                }
-                let isCancelled = current.withLock { current in
-                    current.transfer = transfer
-                    return current.isCancelled
-                }
-                if isCancelled {
-                    transfer.fail(.cancelled(.notSent))
-                } else if !loop.post(.start(transfer)) {
-                    transfer.fail(.closed)
-                }
+                transfer.continuation = continuation
+                if !loop.post(.start(transfer)) { transfer.fail(.closed) }
             }
         } onCancel: {
-            let transfer = current.withLock { current in
-                current.isCancelled = true
-                return current.transfer
-            }
-            // False if the client is closed, which ends the transfer as well.
-            if let transfer { _ = loop.post(.cancel(transfer)) }
+            // If it comes before the start, it is waiting there. False if the client is closed, which ends it as well.
+            _ = loop.post(.cancel(transfer))
         }
         return try result.get()
     }

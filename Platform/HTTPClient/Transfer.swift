@@ -10,33 +10,28 @@ final class Transfer: @unchecked Sendable {
     /// On the clock of `monotonicSeconds()`.
     let deadline: Double
     private let bodyLimit: Int
-    private let completion: @Sendable (Outcome) -> Void
-
+    /// Who waits; there before the transfer is started.
+    var continuation: CheckedContinuation<Outcome, Never>?
     var isCancelled = false
     private(set) var isTooLarge = false
     /// Whether the empty line after the headers has come: libcurl takes headers that break off for an answer.
     private var hasWholeHead = false
     private var response = HTTPClientResponse(status: 0)
     private var headerBytes = 0
-    private var sent = 0
 
-    init(
-        _ request: HTTPClientRequest, deadline: Double, bodyLimit: Int,
-        completion: @escaping @Sendable (Outcome) -> Void
-    ) {
+    init(_ request: HTTPClientRequest, deadline: Double, bodyLimit: Int) {
         self.request = request
         self.deadline = deadline
         self.bodyLimit = bodyLimit
-        self.completion = completion
     }
 
     func succeed(status: Int) {
-        guard hasWholeHead else { return completion(.failure(.brokenOff)) }
+        guard hasWholeHead else { return fail(.brokenOff) }
         response.status = status
-        completion(.success(response))
+        continuation?.resume(returning: .success(response))
     }
 
-    func fail(_ error: HTTPClientError) { completion(.failure(error)) }
+    func fail(_ error: HTTPClientError) { continuation?.resume(returning: .failure(error)) }
 
     /// Takes a line of the answer's head; false ends the transfer.
     func receiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {
@@ -45,18 +40,28 @@ final class Transfer: @unchecked Sendable {
             isTooLarge = true
             return false
         }
-        let text = unsafe String(decoding: line, as: UTF8.self)
-        if text.hasPrefix("HTTP/") {
+        let content = unsafe line.prefix { $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }
+        if unsafe content.isEmpty {
+            hasWholeHead = true
+        } else if unsafe content.starts(with: "HTTP/".utf8) {
             // An interim answer (100 Continue) may have come before this one.
             response.headers = []
             hasWholeHead = false
-        } else if text == "\r\n" || text == "\n" {
-            hasWholeHead = true
-        } else if let colon = text.firstIndex(of: ":") {
-            let value = text[text.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
-            response.headers.append((text[..<colon].lowercased(), String(value.prefix { !$0.isNewline })))
+        } else if let colon = unsafe content.firstIndex(of: UInt8(ascii: ":")) {
+            let value = unsafe content[(colon + 1)...].drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+            unsafe response.headers.append((Self.lowercased(content[..<colon]), String(decoding: value, as: UTF8.self)))
         }
         return true
+    }
+
+    private static func lowercased(_ name: Slice<UnsafeRawBufferPointer>) -> String {
+        unsafe String(unsafeUninitializedCapacity: name.count) { buffer in
+            for index in unsafe 0..<name.count {
+                let byte = unsafe name[name.startIndex + index]
+                unsafe buffer[index] = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+            }
+            return unsafe name.count
+        }
     }
 
     /// Takes a part of the answer's body; false ends the transfer.
@@ -67,14 +72,6 @@ final class Transfer: @unchecked Sendable {
         }
         unsafe response.body.append(contentsOf: bytes)
         return true
-    }
-
-    /// Gives the next part of the request's body.
-    func sendBody(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-        let count = min(buffer.count, request.body.count - sent)
-        unsafe buffer.copyBytes(from: request.body[sent..<sent + count])
-        sent += count
-        return count
     }
 
     /// Bytes of an answer's headers.

@@ -15,22 +15,24 @@ static inline CURLcode isthmus_curl_set_pointer(CURL *handle, CURLoption option,
     return curl_easy_setopt(handle, option, value);
 }
 
-// A body of this size will be read by the callback.
-static inline CURLcode isthmus_curl_set_body_size(CURL *handle, size_t count) {
+// libcurl copies the body.
+static inline CURLcode isthmus_curl_set_body(CURL *handle, const void *bytes, size_t count) {
     CURLcode code = curl_easy_setopt(handle, CURLOPT_POST, 1L);
-    return code ? code : curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)count);
+    if (!code) code = curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)count);
+    return code ? code : curl_easy_setopt(handle, CURLOPT_COPYPOSTFIELDS, bytes ? bytes : "");
 }
 
-typedef size_t (*isthmus_curl_callback)(char *bytes, size_t size, size_t count, void *context);
+typedef size_t (*isthmus_curl_receiver)(char *bytes, size_t size, size_t count, void *context);
 
 static inline CURLcode isthmus_curl_set_callbacks(
-    CURL *handle, isthmus_curl_callback header, isthmus_curl_callback body, isthmus_curl_callback read, void *context) {
+    CURL *handle, isthmus_curl_receiver header, isthmus_curl_receiver body, curl_prereq_callback before,
+    void *context) {
     CURLcode code = curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, header);
     if (!code) code = curl_easy_setopt(handle, CURLOPT_HEADERDATA, context);
     if (!code) code = curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, body);
     if (!code) code = curl_easy_setopt(handle, CURLOPT_WRITEDATA, context);
-    if (!code) code = curl_easy_setopt(handle, CURLOPT_READFUNCTION, read);
-    if (!code) code = curl_easy_setopt(handle, CURLOPT_READDATA, context);
+    if (!code) code = curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, before);
+    if (!code) code = curl_easy_setopt(handle, CURLOPT_PREREQDATA, context);
     return code ? code : curl_easy_setopt(handle, CURLOPT_PRIVATE, context);
 }
 
@@ -46,6 +48,14 @@ static inline void *isthmus_curl_private(CURL *handle) {
 
 static inline CURLMcode isthmus_curl_multi_set_long(CURLM *handle, CURLMoption option, long value) {
     return curl_multi_setopt(handle, option, value);
+}
+
+// A macro with a cast.
+static const curl_socket_t isthmus_curl_socket_timeout = CURL_SOCKET_TIMEOUT;
+
+static inline CURLMcode isthmus_curl_multi_set_sockets(CURLM *handle, curl_socket_callback changed, void *context) {
+    CURLMcode code = curl_multi_setopt(handle, CURLMOPT_SOCKETFUNCTION, changed);
+    return code ? code : curl_multi_setopt(handle, CURLMOPT_SOCKETDATA, context);
 }
 
 // The result lies in a union.
