@@ -29,7 +29,8 @@ enum CodecLoad {
         return Figures(encode: best[0], check: best[1], plainEncoder: best[2], plainRoundTrip: best[3])
     }
 
-    private static func time(_ body: () throws -> Void) rethrows -> Double {
+    /// Seconds for one of a thousand.
+    static func time(_ body: () throws -> Void) rethrows -> Double {
         let start = monotonicSeconds()
         for _ in 0..<1000 { try body() }
         return (monotonicSeconds() - start) / 1000

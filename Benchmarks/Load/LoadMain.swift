@@ -18,6 +18,7 @@ struct LoadMain {
             ("pushes", "sends pushes over the pusher's HTTP/2 client, and does nothing else", BarePushes.run),
             ("replies", "posts replies over the sender's HTTP/1.1 client, and does nothing else", BareReplies.run),
             ("codec", "encodes and checks a content state, beside a plain JSONEncoder", CodecLoad.run),
+            ("json", "writes and reads what crosses the queues with every text", JSONLoad.run),
             ("lookups", "looks handles up, beside a bare GET", LookUpLoad.run),
         ]
 

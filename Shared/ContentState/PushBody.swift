@@ -17,11 +17,11 @@ public enum PushBody {
         else { throw .emptyAlert }
         var body = Body(timestamp: timestamp, event: "start")
         try body.add("content-state", object: contentState)
-        body.add("attributes-type", string: attributesType)
+        body.add("attributes-type", attributesType)
         try body.add("attributes", object: attributes)
         body.add(alert)
         try body.add(staleDate: staleDate, relevanceScore: relevanceScore)
-        if asksForUpdateToken { body.add("input-push-token", raw: "1") }
+        if asksForUpdateToken { body.add("input-push-token", 1) }
         return try body.finish()
     }
 
@@ -43,7 +43,7 @@ public enum PushBody {
     ) throws(ContentStateError) -> [UInt8] {
         var body = Body(timestamp: timestamp, event: "end")
         if let contentState { try body.add("content-state", object: contentState) }
-        if let dismissalDate { body.add("dismissal-date", raw: "\(dismissalDate)") }
+        if let dismissalDate { body.add("dismissal-date", dismissalDate) }
         return try body.finish()
     }
 }
@@ -51,68 +51,66 @@ public enum PushBody {
 /// A body as it grows.
 ///
 /// It knows its large fields, so that it can name them if it grows too large.
-private struct Body {
-    private var bytes: [UInt8] = []
+private struct Body: ~Copyable {
+    private var json = JSONOutput()
     private var sizes: [ContentStateError.FieldSize] = []
 
     init(timestamp: Int64, event: String) {
-        bytes.reserveCapacity(512)
-        bytes += #"{"aps":{"timestamp":\#(timestamp),"event":"\#(event)""#.utf8
+        json.append(#"{"aps":{"#)
+        json.field("timestamp", timestamp)
+        json.field("event", event)
     }
 
-    mutating func add(_ key: String, raw: String) {
-        bytes += #","\#(key)":"#.utf8
-        bytes += raw.utf8
-    }
+    mutating func add(_ key: StaticString, _ value: Int64) { json.field(key, value) }
 
-    mutating func add(_ key: String, string: String) {
-        bytes += #","\#(key)":"#.utf8
-        JSONText.append(string, to: &bytes)
-    }
+    mutating func add(_ key: StaticString, _ value: String) { json.field(key, value) }
 
-    mutating func add(_ key: String, object: [UInt8]) throws(ContentStateError) {
+    mutating func add(_ key: StaticString, object: [UInt8]) throws(ContentStateError) {
         guard let fields = JSONText.fields(of: object) else {
             throw object.first == UInt8(ascii: "{") ? .notJSON : .notAnObject(found: "something else")
         }
         sizes += fields.map { ContentStateError.FieldSize(path: "\(key).\($0.name)", bytes: $0.bytes) }
-        bytes += #","\#(key)":"#.utf8
-        bytes += object
+        json.beginField(key)
+        json.append(object)
+        json.endField()
     }
 
     mutating func add(_ alert: DesiredIsland.Alert) {
-        bytes += #","alert":{"title":"#.utf8
-        add("alert.title", measured: alert.title)
-        bytes += #","body":"#.utf8
-        add("alert.body", measured: alert.body)
-        if let sound = alert.sound {
-            bytes += #","sound":"#.utf8
-            add("alert.sound", measured: sound)
-        }
-        bytes.append(UInt8(ascii: "}"))
+        json.beginField("alert")
+        let start = json.beginObject()
+        addMeasured("title", alert.title)
+        addMeasured("body", alert.body)
+        if let sound = alert.sound { addMeasured("sound", sound) }
+        json.endObject(start)
+        json.endField()
     }
 
-    private mutating func add(_ path: String, measured string: String) {
-        let before = bytes.count
-        JSONText.append(string, to: &bytes)
-        sizes.append(ContentStateError.FieldSize(path: path, bytes: bytes.count - before))
+    private mutating func addMeasured(_ key: StaticString, _ string: String) {
+        json.beginField(key)
+        let before = json.size
+        json.write(string)
+        sizes.append(ContentStateError.FieldSize(path: "alert.\(key)", bytes: json.size - before))
+        json.endField()
     }
 
     mutating func add(staleDate: Int64?, relevanceScore: Double?) throws(ContentStateError) {
-        if let staleDate { add("stale-date", raw: "\(staleDate)") }
+        if let staleDate { add("stale-date", staleDate) }
         guard let relevanceScore else { return }
         guard relevanceScore.isFinite else {
             throw .unencodable(path: "relevance-score", reason: "\(relevanceScore) is no JSON number")
         }
-        add("relevance-score", raw: "\(relevanceScore)")
+        json.beginField("relevance-score")
+        json.append(Array("\(relevanceScore)".utf8))
+        json.endField()
     }
 
     /// Closes the body, if it is small enough.
     mutating func finish() throws(ContentStateError) -> [UInt8] {
-        bytes += "}}".utf8
-        guard bytes.count <= PushBody.limit else {
+        json.append("}}")
+        guard json.size <= PushBody.limit else {
             let largest = sizes.sorted { ($1.bytes, $0.path) < ($0.bytes, $1.path) }.prefix(5)
-            throw .tooLarge(bytes: bytes.count, limit: PushBody.limit, largest: Array(largest))
+            throw .tooLarge(bytes: json.size, limit: PushBody.limit, largest: Array(largest))
         }
-        return bytes
+        return json.bytes
     }
 }

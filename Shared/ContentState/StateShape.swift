@@ -50,7 +50,11 @@ private struct SchemaWriter {
 
     mutating func write(_ text: String) { bytes += text.utf8 }
 
-    mutating func write(string: String) { JSONText.append(string, to: &bytes) }
+    mutating func write(string: String) {
+        var json = JSONOutput()
+        json.write(string)
+        bytes += json.bytes
+    }
 
     /// What stands between the braces of a value's schema.
     mutating func write(body shape: StateShape, at path: String) {

@@ -13,6 +13,16 @@ package enum JSON {
     /// - Throws: What `JSONEncoder` throws.
     package static func encode(_ value: some Encodable, sortsKeys: Bool = true) throws -> [UInt8] {
         if let bytes = JSONWriter.bytes(of: value, sortsKeys: sortsKeys) { return bytes }
+        return try foundation(value, sortsKeys: sortsKeys)
+    }
+
+    /// The same with nothing in between, for values that write themselves.
+    package static func encode(_ value: some JSONWritable, sortsKeys: Bool = true) throws -> [UInt8] {
+        if let bytes = JSONOutput.bytes(of: value, sortsKeys: sortsKeys) { return bytes }
+        return try foundation(value, sortsKeys: sortsKeys)
+    }
+
+    private static func foundation(_ value: some Encodable, sortsKeys: Bool) throws -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = sortsKeys ? [.withoutEscapingSlashes, .sortedKeys] : .withoutEscapingSlashes
         return Array(try encoder.encode(value))
@@ -28,6 +38,12 @@ package enum JSON {
     /// - Throws: What `JSONDecoder` throws.
     package static func decode<Value: Decodable>(_ type: Value.Type, from json: [UInt8]) throws -> Value {
         if let value = JSONTape.value(type, of: json) { return value }
+        return try JSONDecoder().decode(type, from: Data(json))
+    }
+
+    /// The same with nothing in between, for values that read themselves.
+    package static func decode<Value: JSONReadable>(_ type: Value.Type, from json: [UInt8]) throws -> Value {
+        if let value = JSONInput.value(of: json, Value.init(json:)) { return value }
         return try JSONDecoder().decode(type, from: Data(json))
     }
 }

@@ -25,7 +25,6 @@ struct JSONScanner {
     private let text: UnsafeBufferPointer<UInt8>
     private var at = 0
     private var nodes: [Node] = []
-    private var hasOnlyASCII = true
 
     /// The values of the text in their order, each before those that are in it; `nil` for anything out of the ordinary.
     static func nodes(of bytes: [UInt8]) -> [Node]? {
@@ -37,7 +36,7 @@ struct JSONScanner {
                 try scanner.value(depth: 0)
                 scanner.skipSpace()
             } catch { return nil }
-            guard scanner.at == text.count, scanner.hasOnlyASCII || String(validating: text, as: UTF8.self) != nil
+            guard scanner.at == text.count, JSONText.isASCII(text) || String(validating: text, as: UTF8.self) != nil
             else { return nil }
             return scanner.nodes
         }
@@ -92,16 +91,12 @@ struct JSONScanner {
         let start = at
         var kind = Node.Kind.text
         while true {
+            at = JSONText.plainEnd(of: text, from: at)
             let byte = try peek()
-            if byte == UInt8(ascii: "\"") { break }
-            guard byte >= 0x20 else { throw Unusual() }
-            if byte >= 0x80 { hasOnlyASCII = false }
-            if byte == UInt8(ascii: "\\") {
-                kind = .escapedText
-                try escape()
-            } else {
-                at += 1
-            }
+            if byte == JSONText.quote { break }
+            guard byte == JSONText.backslash else { throw Unusual() }
+            kind = .escapedText
+            try escape()
         }
         leaf(kind, from: start, to: at)
         at += 1
@@ -111,16 +106,19 @@ struct JSONScanner {
     private mutating func escape() throws(Unusual) {
         at += 1
         let letter = try peek()
-        guard Self.escapes.contains(letter) else { throw Unusual() }
         at += 1
-        guard letter == UInt8(ascii: "u") else { return }
+        switch letter {
+        case UInt8(ascii: "u"): break
+        case JSONText.quote, JSONText.backslash, UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
+            UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+            return
+        default: throw Unusual()
+        }
         for _ in 0..<4 {
             guard Character(Unicode.Scalar(try peek())).isHexDigit else { throw Unusual() }
             at += 1
         }
     }
-
-    private static let escapes = Array("\"\\/bfnrtu".utf8)
 
     private mutating func digits() throws(Unusual) {
         let start = at
@@ -187,14 +185,14 @@ struct JSONScanner {
 
     private mutating func object(depth: Int) throws(Unusual) {
         let node = open(.object)
-        var keys: [Int] = []
+        var count: Int32 = 0
         if try peek() != UInt8(ascii: "}") {
             repeat {
-                guard try peek() == UInt8(ascii: "\""), keys.count < Self.mostFields else { throw Unusual() }
+                guard try peek() == JSONText.quote, count < Self.mostFields else { throw Unusual() }
                 let key = nodes.count
                 try string()
-                guard nodes[key].kind == .text, !keys.contains(where: { hasSameText($0, key) }) else { throw Unusual() }
-                keys.append(key)
+                guard nodes[key].kind == .text, !isKey(key, amongFirst: count, of: node) else { throw Unusual() }
+                count += 1
                 skipSpace()
                 guard try peek() == UInt8(ascii: ":") else { throw Unusual() }
                 at += 1
@@ -202,7 +200,16 @@ struct JSONScanner {
                 try value(depth: depth + 1)
             } while try goesOn(until: UInt8(ascii: "}"))
         }
-        close(node, Int32(keys.count))
+        close(node, count)
+    }
+
+    private func isKey(_ key: Int, amongFirst count: Int32, of object: Int) -> Bool {
+        var other = object + 1
+        for _ in 0..<count {
+            if hasSameText(other, key) { return true }
+            other = Int(nodes[other + 1].next)
+        }
+        return false
     }
 
     private func hasSameText(_ left: Int, _ right: Int) -> Bool {

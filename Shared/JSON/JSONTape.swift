@@ -41,97 +41,25 @@ final class JSONTape {
 
     func isNull(_ node: Int) -> Bool { nodes[node].kind == .null }
 
-    func bool(_ node: Int) throws -> Bool {
-        switch nodes[node].kind {
-        case .yes: return true
-        case .no: return false
-        default: throw refusal()
-        }
-    }
+    func bool(_ node: Int) throws -> Bool { try read(node) { json throws(JSONUnusual) in try json.bool() } }
 
     func integer<Value: FixedWidthInteger>(_ type: Value.Type, _ node: Int) throws -> Value {
-        let node = nodes[node]
-        guard node.kind == .integer else { throw refusal() }
-        var value: Value = 0
-        let isNegative = bytes[Int(node.start)] == UInt8(ascii: "-")
-        for index in (Int(node.start) + (isNegative ? 1 : 0))..<Int(node.end) {
-            let digit = Value(truncatingIfNeeded: bytes[index] - 0x30)
-            let (ten, overflows) = value.multipliedReportingOverflow(by: 10)
-            let (sum, overflowsToo) =
-                isNegative ? ten.subtractingReportingOverflow(digit) : ten.addingReportingOverflow(digit)
-            guard !overflows, !overflowsToo else { throw refusal() }
-            value = sum
-        }
-        return value
+        try read(node) { json throws(JSONUnusual) in try json.integer() }
     }
 
-    func double(_ node: Int) throws -> Double {
-        let node = nodes[node]
-        guard node.kind == .integer || node.kind == .number, let value = Double(text(node)), value.isFinite
-        else { throw refusal() }
-        return value
-    }
+    func double(_ node: Int) throws -> Double { try read(node) { json throws(JSONUnusual) in try json.double() } }
 
-    func string(_ node: Int) throws -> String {
-        let node = nodes[node]
-        switch node.kind {
-        case .text: return text(node)
-        case .escapedText: return try unescaped(node)
-        default: throw refusal()
-        }
-    }
+    func string(_ node: Int) throws -> String { try read(node) { json throws(JSONUnusual) in try json.string() } }
 
-    private func text(_ node: Node) -> String {
-        bytes.withUnsafeBufferPointer {
-            String(decoding: UnsafeBufferPointer(rebasing: $0[Int(node.start)..<Int(node.end)]), as: UTF8.self)
-        }
-    }
-
-    private func unescaped(_ node: Node) throws -> String {
-        var text: [UInt8] = []
-        text.reserveCapacity(Int(node.end - node.start))
-        var index = Int(node.start)
-        while index < Int(node.end) {
-            let rest = bytes[index..<Int(node.end)]
-            let plain = rest.prefix { $0 != UInt8(ascii: "\\") }
-            text += plain
-            guard plain.endIndex < rest.endIndex else { break }
-            index = plain.endIndex + 2
-            switch bytes[index - 1] {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(bytes[index - 1])
-            case UInt8(ascii: "b"): text.append(0x08)
-            case UInt8(ascii: "f"): text.append(0x0C)
-            case UInt8(ascii: "n"): text.append(0x0A)
-            case UInt8(ascii: "r"): text.append(0x0D)
-            case UInt8(ascii: "t"): text.append(0x09)
-            case UInt8(ascii: "u"): text += String(try scalar(&index, until: Int(node.end))).utf8
-            default: throw refusal()
+    private func read<Value>(_ node: Int, _ read: (JSONInput) throws(JSONUnusual) -> Value) throws -> Value {
+        let value = bytes.withUnsafeBufferPointer { text -> Value? in
+            nodes.withUnsafeBufferPointer { nodes in
+                do throws(JSONUnusual) {
+                    return try read(JSONInput(text: text, nodes: nodes, at: node))
+                } catch { return Value?.none }
             }
         }
-        return String(decoding: text, as: UTF8.self)
-    }
-
-    /// The character of one `\uXXXX`, or of the two that make a pair; half of a pair is left to Foundation.
-    private func scalar(_ index: inout Int, until end: Int) throws -> Unicode.Scalar {
-        let first = try codeUnit(&index, until: end)
-        if let scalar = Unicode.Scalar(first) { return scalar }
-        guard UTF16.isLeadSurrogate(first), index + 2 <= end, bytes[index] == UInt8(ascii: "\\"),
-            bytes[index + 1] == UInt8(ascii: "u")
-        else { throw refusal() }
-        index += 2
-        let second = try codeUnit(&index, until: end)
-        guard UTF16.isTrailSurrogate(second) else { throw refusal() }
-        return UTF16.decode(UTF16.EncodedScalar([first, second]))
-    }
-
-    private func codeUnit(_ index: inout Int, until end: Int) throws -> UInt16 {
-        guard index + 4 <= end else { throw refusal() }
-        var value: UInt16 = 0
-        for byte in bytes[index..<index + 4] {
-            guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue else { throw refusal() }
-            value = value << 4 | UInt16(digit)
-        }
-        index += 4
+        guard let value else { throw refusal() }
         return value
     }
 
@@ -167,7 +95,7 @@ final class JSONTape {
         var keys: [String] = []
         var node = object + 1
         while node < Int(nodes[object].next) {
-            keys.append(text(nodes[node]))
+            keys.append(String(decoding: bytes[Int(nodes[node].start)..<Int(nodes[node].end)], as: UTF8.self))
             node = Int(nodes[node + 1].next)
         }
         return keys

@@ -58,3 +58,37 @@ extension ChatHint: WirePayload {
         return try ChatHint(from: decoder)
     }
 }
+
+extension ChatHint.Kind: JSONCodable {}
+
+extension ChatHint: JSONCodable {
+    package func write(to json: inout JSONOutput) {
+        json.object {
+            $0.field("chat", chat)
+            $0.field("kind", kind)
+            $0.field("expiresAt", expiresAt)
+        }
+    }
+
+    package init(json: JSONInput) throws(JSONUnusual) {
+        var json = try json.object()
+        self.init(chat: try json.value("chat"), kind: try json.value("kind"), expiresAt: try json.value("expiresAt"))
+    }
+}
+
+extension ChatHint: JSONPayload {
+    package static func read(type: String, from json: JSONInput) throws(JSONUnusual) -> ChatHint {
+        guard type == Self.type else { throw JSONUnusual() }
+        return try ChatHint(json: json)
+    }
+}
+
+extension ChatMessage: JSONPayload {
+    package static func read(type: String, from json: JSONInput) throws(JSONUnusual) -> ChatMessage {
+        switch type {
+        case ReplyRequest.type: .reply(try ReplyRequest(json: json))
+        case ChatHint.type: .hint(try ChatHint(json: json))
+        default: throw JSONUnusual()
+        }
+    }
+}

@@ -57,6 +57,24 @@ extension CloudEvent: Encodable where Payload: Encodable {
     }
 }
 
+extension CloudEvent: JSONWritable where Payload: JSONWritable {
+    package func write(to json: inout JSONOutput) {
+        json.object {
+            $0.field("specversion", "1.0")
+            $0.field("id", id)
+            $0.field("source", source)
+            $0.field("type", type)
+            $0.field("time", time)
+            $0.field("datacontenttype", "application/json")
+            $0.field("traceparent", traceparent)
+            $0.field("tracestate", tracestate)
+            $0.field("data", data)
+        }
+    }
+
+    package func encoded() throws -> [UInt8] { try JSON.encode(self, sortsKeys: false) }
+}
+
 /// A payload that names the event types it is carried by.
 public protocol WirePayload: Sendable {
     /// Reads `data` of an event of `type`; throws `UnsupportedWireType` for a type that this build does not know.
@@ -92,4 +110,27 @@ extension CloudEvent: Decodable where Payload: WirePayload {
     public init(decoding bytes: [UInt8]) throws {
         self = try JSON.decode(Self.self, from: bytes)
     }
+}
+
+/// A payload that reads itself as `decode(type:from:)` does, with no decoder in between.
+package protocol JSONPayload: WirePayload {
+    static func read(type: String, from json: JSONInput) throws(JSONUnusual) -> Self
+}
+
+extension CloudEvent: JSONReadable where Payload: JSONPayload {
+    package init(json: JSONInput) throws(JSONUnusual) {
+        var json = try json.object()
+        let specversion: String = try json.value("specversion")
+        guard specversion == "1.0" else { throw JSONUnusual() }
+        id = try json.value("id")
+        source = try json.value("source")
+        type = try json.value("type")
+        time = try json.value("time")
+        traceparent = try json.optional("traceparent")
+        tracestate = try json.optional("tracestate")
+        guard let data = json.find("data") else { throw JSONUnusual() }
+        self.data = try Payload.read(type: type, from: data)
+    }
+
+    package init(decoding bytes: [UInt8]) throws { self = try JSON.decode(Self.self, from: bytes) }
 }

@@ -118,3 +118,106 @@ extension DesiredIsland: WirePayload {
         return try DesiredIsland(from: decoder)
     }
 }
+
+extension DesiredIsland.Alert: JSONCodable {
+    package func write(to json: inout JSONOutput) {
+        json.object {
+            $0.field("title", title)
+            $0.field("body", body)
+            $0.field("sound", sound)
+        }
+    }
+
+    package init(json: JSONInput) throws(JSONUnusual) {
+        var json = try json.object()
+        self.init(title: try json.value("title"), body: try json.value("body"), sound: try json.optional("sound"))
+    }
+}
+
+extension DesiredIsland.Card: JSONCodable {
+    package func write(to json: inout JSONOutput) {
+        json.object {
+            $0.field("contentState", contentState)
+            $0.field("staleDate", staleDate)
+            $0.field("alert", alert)
+            $0.field("relevanceScore", relevanceScore)
+        }
+    }
+
+    package init(json: JSONInput) throws(JSONUnusual) {
+        var json = try json.object()
+        self.init(
+            contentState: try json.value("contentState"), staleDate: try json.value("staleDate"),
+            alert: try json.optional("alert"), relevanceScore: try json.optional("relevanceScore"))
+    }
+}
+
+extension DesiredIsland.Ending: JSONCodable {
+    package func write(to json: inout JSONOutput) {
+        json.object {
+            $0.field("contentState", contentState)
+            $0.field("dismissalDate", dismissalDate)
+        }
+    }
+
+    package init(json: JSONInput) throws(JSONUnusual) {
+        var json = try json.object()
+        self.init(contentState: try json.optional("contentState"), dismissalDate: try json.optional("dismissalDate"))
+    }
+}
+
+extension DesiredIsland.Desired: JSONCodable {
+    package func write(to json: inout JSONOutput) {
+        json.object {
+            switch self {
+            case .show(let card): $0.field("show", card)
+            case .end(let ending): $0.field("end", ending)
+            }
+        }
+    }
+
+    package init(json: JSONInput) throws(JSONUnusual) {
+        var json = try json.object()
+        if let card: DesiredIsland.Card = try json.optional("show") {
+            self = .show(card)
+        } else {
+            self = .end(try json.value("end"))
+        }
+    }
+}
+
+extension DesiredIsland: JSONCodable {
+    package func write(to json: inout JSONOutput) {
+        json.object {
+            $0.field("handle", handle)
+            $0.field("userID", userID)
+            $0.field("attributesType", attributesType)
+            $0.field("sessionID", sessionID)
+            $0.field("sessionStartedAt", sessionStartedAt)
+            $0.field("generation", generation)
+            $0.field("timestamp", timestamp)
+            $0.field("desired", desired)
+            $0.field("priority", priority)
+            $0.field("receivedAt", receivedAt)
+            $0.field("deviceID", deviceID)
+        }
+    }
+
+    package init(json: JSONInput) throws(JSONUnusual) {
+        var json = try json.object()
+        self.init(
+            handle: try json.value("handle"), userID: try json.value("userID"),
+            attributesType: try json.value("attributesType"), sessionID: try json.value("sessionID"),
+            sessionStartedAt: try json.value("sessionStartedAt"), generation: try json.value("generation"),
+            timestamp: try json.value("timestamp"), desired: try json.value("desired"),
+            priority: try json.value("priority"), receivedAt: try json.optional("receivedAt"),
+            deviceID: try json.optional("deviceID"))
+    }
+}
+
+extension DesiredIsland: JSONPayload {
+    package static func read(type: String, from json: JSONInput) throws(JSONUnusual) -> DesiredIsland {
+        guard type == Self.type else { throw JSONUnusual() }
+        return try DesiredIsland(json: json)
+    }
+}

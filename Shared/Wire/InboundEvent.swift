@@ -109,3 +109,43 @@ extension InboundEvent: Encodable, WirePayload {
             content: content)
     }
 }
+
+extension InboundEvent: JSONWritable, JSONPayload {
+    package func write(to json: inout JSONOutput) {
+        json.object {
+            $0.field("handle", handle)
+            if isPassedOn { $0.field("passedOn", true) }
+            switch content {
+            case .message(let value): $0.field("content", value)
+            case .reaction(let value): $0.field("content", value)
+            case .edit(let value): $0.field("content", value)
+            case .custom(let value): $0.field("content", value)
+            case .sessionDue(let value): $0.field("content", value)
+            case .islandReachable(let value): $0.field("content", value)
+            case .identityChanged(let value): $0.field("content", value)
+            case .stateMoved(let value): $0.field("content", value)
+            case .laneDue(let value): $0.field("content", value)
+            }
+        }
+    }
+
+    package static func read(type: String, from json: JSONInput) throws(JSONUnusual) -> InboundEvent {
+        guard let kind = Kind(rawValue: type) else { throw JSONUnusual() }
+        var json = try json.object()
+        let handle: String = try json.value("handle")
+        let isPassedOn: Bool = try json.optional("passedOn") ?? false
+        let content: Content =
+            switch kind {
+            case .message: .message(try json.value("content"))
+            case .reaction: .reaction(try json.value("content"))
+            case .edit: .edit(try json.value("content"))
+            case .custom: .custom(try json.value("content"))
+            case .sessionDue: .sessionDue(try json.value("content"))
+            case .islandReachable: .islandReachable(try json.value("content"))
+            case .identityChanged: .identityChanged(try json.value("content"))
+            case .stateMoved: .stateMoved(try json.value("content"))
+            case .laneDue: .laneDue(try json.value("content"))
+            }
+        return InboundEvent(handle: handle, isPassedOn: isPassedOn, content: content)
+    }
+}

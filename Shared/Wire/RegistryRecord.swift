@@ -136,3 +136,101 @@ public enum APNSEnvironment: String, Sendable, Hashable, Codable, CaseIterable {
 
     public var other: APNSEnvironment { self == .production ? .sandbox : .production }
 }
+
+extension APNSEnvironment: JSONCodable {}
+extension RegistryRecord.State: JSONCodable {}
+
+extension RegistryRecord.StartToken: JSONCodable {
+    package func write(to json: inout JSONOutput) {
+        json.object {
+            $0.field("attributesType", attributesType)
+            $0.field("token", token)
+            $0.field("environment", environment)
+            $0.field("bundleID", bundleID)
+            $0.field("wantsInputPushToken", wantsInputPushToken)
+            $0.field("registeredAt", registeredAt)
+        }
+    }
+
+    package init(json: JSONInput) throws(JSONUnusual) {
+        var json = try json.object()
+        self.init(
+            attributesType: try json.value("attributesType"), token: try json.value("token"),
+            environment: try json.optional("environment"), bundleID: try json.optional("bundleID"),
+            wantsInputPushToken: try json.value("wantsInputPushToken"), registeredAt: try json.value("registeredAt"))
+    }
+}
+
+extension RegistryRecord.Activity: JSONCodable {
+    package func write(to json: inout JSONOutput) {
+        json.object {
+            $0.field("attributesType", attributesType)
+            $0.field("sessionID", sessionID)
+            $0.field("generation", generation)
+            $0.field("state", state)
+            $0.field("activityID", activityID)
+            $0.field("token", token)
+            $0.field("environment", environment)
+            $0.field("bundleID", bundleID)
+            $0.field("registeredAt", registeredAt)
+            $0.field("startedAt", startedAt)
+            $0.field("isStartUnknown", isStartUnknown)
+        }
+    }
+
+    package init(json: JSONInput) throws(JSONUnusual) {
+        var json = try json.object()
+        self.init(
+            attributesType: try json.value("attributesType"), sessionID: try json.optional("sessionID"),
+            generation: try json.value("generation"), state: try json.value("state"),
+            activityID: try json.optional("activityID"), token: try json.optional("token"),
+            environment: try json.optional("environment"), bundleID: try json.optional("bundleID"),
+            registeredAt: try json.value("registeredAt"), startedAt: try json.value("startedAt"),
+            isStartUnknown: try json.optional("isStartUnknown"))
+    }
+}
+
+extension RegistryRecord.Device: JSONCodable {
+    package func write(to json: inout JSONOutput) {
+        json.object {
+            $0.field("deviceID", deviceID)
+            $0.field("startTokens", startTokens)
+            $0.field("activities", activities)
+        }
+    }
+
+    package init(json: JSONInput) throws(JSONUnusual) {
+        var json = try json.object()
+        self.init(
+            deviceID: try json.value("deviceID"), startTokens: try json.value("startTokens"),
+            activities: try json.value("activities"))
+    }
+}
+
+extension RegistryRecord: JSONCodable {
+    package func write(to json: inout JSONOutput) {
+        json.object {
+            $0.field("generation", generation)
+            $0.field("userID", userID)
+            $0.field("canonicalHandle", canonicalHandle)
+            $0.field("devices", devices)
+            $0.field("timeZone", timeZone)
+            $0.field("locale", locale)
+        }
+    }
+
+    package init(json: JSONInput) throws(JSONUnusual) {
+        var json = try json.object()
+        self.init(
+            generation: try json.value("generation"), userID: try json.optional("userID"),
+            canonicalHandle: try json.value("canonicalHandle"), devices: try json.value("devices"),
+            timeZone: try json.optional("timeZone"), locale: try json.optional("locale"))
+    }
+}
+
+extension RegistryRecord: JSONPayload {
+    package static func read(type: String, from json: JSONInput) throws(JSONUnusual) -> RegistryRecord {
+        guard type == RegistryLookup.answerType else { throw JSONUnusual() }
+        return try RegistryRecord(json: json)
+    }
+}

@@ -54,3 +54,49 @@ extension ReplyRequest: WirePayload {
         return try ReplyRequest(from: decoder)
     }
 }
+
+extension ReplyRequest.Effect: JSONCodable {
+    package func write(to json: inout JSONOutput) {
+        json.object {
+            $0.field("type", type)
+            $0.field("name", name)
+        }
+    }
+
+    package init(json: JSONInput) throws(JSONUnusual) {
+        var json = try json.object()
+        self.init(type: try json.value("type"), name: try json.value("name"))
+    }
+}
+
+extension ReplyRequest: JSONCodable {
+    package func write(to json: inout JSONOutput) {
+        json.object {
+            $0.field("chat", chat)
+            $0.field("to", to)
+            $0.field("idempotencyKey", idempotencyKey)
+            $0.field("parts", parts)
+            $0.field("replyTo", replyTo)
+            $0.field("effect", effect)
+            $0.field("receivedAt", receivedAt)
+            $0.field("expiresAt", expiresAt)
+            $0.field("marksRead", marksRead)
+        }
+    }
+
+    package init(json: JSONInput) throws(JSONUnusual) {
+        var json = try json.object()
+        self.init(
+            chat: try json.value("chat"), to: try json.value("to"), idempotencyKey: try json.value("idempotencyKey"),
+            parts: try json.value("parts"), replyTo: try json.optional("replyTo"), effect: try json.optional("effect"),
+            receivedAt: try json.optional("receivedAt"), expiresAt: try json.value("expiresAt"),
+            marksRead: try json.optional("marksRead"))
+    }
+}
+
+extension ReplyRequest: JSONPayload {
+    package static func read(type: String, from json: JSONInput) throws(JSONUnusual) -> ReplyRequest {
+        guard type == Self.type else { throw JSONUnusual() }
+        return try ReplyRequest(json: json)
+    }
+}

@@ -26,7 +26,13 @@ public struct Timestamp: Sendable, Hashable, Comparable, Codable, CustomStringCo
 
     /// Reads RFC 3339 text; `nil` if it is not that, or names no day that there is.
     public init?(_ text: String) {
-        var reader = DigitReader(text)
+        var text = text
+        guard let value = text.withUTF8({ Timestamp(utf8: $0) }) else { return nil }
+        self = value
+    }
+
+    private init?(utf8: UnsafeBufferPointer<UInt8>) {
+        var reader = DigitReader(utf8)
         guard let year = reader.number(4), reader.skip("-"), let month = reader.number(2), reader.skip("-"),
             let day = reader.number(2), reader.skip("T") || reader.skip("t") || reader.skip(" "),
             let hour = reader.number(2), reader.skip(":"), let minute = reader.number(2), reader.skip(":"),
@@ -44,13 +50,41 @@ public struct Timestamp: Sendable, Hashable, Comparable, Codable, CustomStringCo
     }
 
     public var description: String {
-        let seconds = secondsSince1970
-        let milliseconds = Int(millisecondsSince1970 - seconds * 1000)
-        let days = Int(seconds >= 0 ? seconds / 86400 : (seconds - 86399) / 86400)
-        let time = Int(seconds) - days * 86400
-        let (year, month, day) = Self.civil(days)
-        return "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))T\(padded(time / 3600, 2)):"
-            + "\(padded(time / 60 % 60, 2)):\(padded(time % 60, 2)).\(padded(milliseconds, 3))Z"
+        let (days, time) = daysAndTime
+        let date = Self.civil(days)
+        let text = String(unsafeUninitializedCapacity: Self.length) {
+            guard let text = $0.baseAddress else { return 0 }
+            Self.write(date, time, to: text)
+            return Self.length
+        }
+        guard !(0...9999).contains(date.year) else { return text }
+        let year = String(date.year)
+        return String(repeating: "0", count: max(0, 4 - year.count)) + year + text.dropFirst(4)
+    }
+
+    /// Whole days since 1970, and the milliseconds of the day.
+    private var daysAndTime: (days: Int, time: Int) {
+        let (days, rest) = Int(millisecondsSince1970).quotientAndRemainder(dividingBy: 86_400_000)
+        return rest < 0 ? (days - 1, rest + 86_400_000) : (days, rest)
+    }
+
+    /// How many bytes the text has, for years of four digits.
+    private static let length = 24
+
+    private static func write(
+        _ date: (year: Int, month: Int, day: Int), _ time: Int, to text: UnsafeMutablePointer<UInt8>
+    ) {
+        func write(_ number: Int, _ width: Int, at index: Int, before end: Unicode.Scalar) {
+            Decimals.write(UInt64(truncatingIfNeeded: number), width, to: text + index)
+            text[index + width] = UInt8(ascii: end)
+        }
+        write(date.year, 4, at: 0, before: "-")
+        write(date.month, 2, at: 5, before: "-")
+        write(date.day, 2, at: 8, before: "T")
+        write(time / 3_600_000, 2, at: 11, before: ":")
+        write(time / 60_000 % 60, 2, at: 14, before: ":")
+        write(time / 1000 % 60, 2, at: 17, before: ".")
+        write(time % 1000, 3, at: 20, before: "Z")
     }
 
     public init(from decoder: any Decoder) throws {
@@ -90,21 +124,32 @@ public struct Timestamp: Sendable, Hashable, Comparable, Codable, CustomStringCo
 
     private static func days(in month: Int, of year: Int) -> Int {
         let isLeap = year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400))
-        return month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
+        return month == 2 ? (isLeap ? 29 : 28) : month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31
     }
 }
 
-private func padded(_ number: Int, _ width: Int) -> String {
-    let digits = String(number)
-    return String(repeating: "0", count: max(0, width - digits.count)) + digits
+extension Timestamp: JSONCodable {
+    package func write(to json: inout JSONOutput) {
+        let (days, time) = daysAndTime
+        let date = Self.civil(days)
+        guard (0...9999).contains(date.year) else { return json.write(description) }
+        json.append(JSONText.quote)
+        json.append(Self.length) { Self.write(date, time, to: $0) }
+        json.append(JSONText.quote)
+    }
+
+    package init(json: JSONInput) throws(JSONUnusual) {
+        guard let value = Timestamp(utf8: try json.plainText()) else { throw JSONUnusual() }
+        self = value
+    }
 }
 
 /// Walks over the digits of a date-time.
 private struct DigitReader {
-    private let bytes: [UInt8]
+    private let bytes: UnsafeBufferPointer<UInt8>
     private var index = 0
 
-    init(_ text: String) { bytes = Array(text.utf8) }
+    init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
     var isAtEnd: Bool { index == bytes.count }
 
@@ -119,8 +164,8 @@ private struct DigitReader {
         return value
     }
 
-    mutating func skip(_ character: Character) -> Bool {
-        guard index < bytes.count, bytes[index] == character.asciiValue else { return false }
+    mutating func skip(_ character: Unicode.Scalar) -> Bool {
+        guard index < bytes.count, bytes[index] == UInt8(ascii: character) else { return false }
         index += 1
         return true
     }

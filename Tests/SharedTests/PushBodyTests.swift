@@ -117,9 +117,7 @@ struct PushBodyTests {
                     text.unicodeScalars.append(scalar)
                 }
             }
-            var bytes: [UInt8] = []
-            JSONText.append(text, to: &bytes)
-            #expect(bytes == Array(try encoder.encode(text)))
+            #expect(JSONOutput.bytes(of: text, sortsKeys: false) == Array(try encoder.encode(text)))
         }
     }
 
