@@ -96,7 +96,7 @@ struct LinqPayload: Decodable {
 
         private enum CodingKeys: String, CodingKey { case type, value, url, mime_type, filename, size_bytes, mentions }
 
-        private struct Mention: Decodable {
+        struct Mention: Decodable {
             let is_me: Bool?
         }
 

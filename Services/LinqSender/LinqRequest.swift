@@ -9,28 +9,6 @@ struct LinqRequest: Sendable {
     let token: Secret<String>
     let replyVia: LinqSenderSettings.ReplyVia
 
-    private struct Body: Encodable {
-        let to: [String]?
-        let message: Content
-    }
-
-    private struct Content: Encodable {
-        let parts: [Part]
-        let idempotency_key: String
-        let reply_to: ReplyTo?
-        let effect: ReplyRequest.Effect?
-    }
-
-    private struct Part: Encodable {
-        let type: String
-        let value: String?
-        let url: String?
-    }
-
-    private struct ReplyTo: Encodable {
-        let message_id: String
-    }
-
     /// The request for one reply: a group's goes to its chat, a direct one's to its handle or its chat by the setting.
     ///
     /// - Parameter traceparent: The trace of the text that it answers, as W3C Trace Context writes it.
@@ -38,9 +16,10 @@ struct LinqRequest: Sendable {
         let toChat = isToChat(reply)
         let body = Body(
             to: toChat ? nil : [reply.to],
-            message: Content(
-                parts: reply.parts.map { Part(type: $0.type, value: $0.value, url: $0.url) },
-                idempotency_key: reply.idempotencyKey, reply_to: reply.replyTo.map(ReplyTo.init), effect: reply.effect))
+            message: Body.Content(
+                parts: reply.parts.map { Body.Part(type: $0.type, value: $0.value, url: $0.url) },
+                idempotency_key: reply.idempotencyKey, reply_to: reply.replyTo.map(Body.ReplyTo.init),
+                effect: reply.effect))
         var headers = [
             (name: "Authorization", value: "Bearer \(token.reveal())"),
             (name: "Content-Type", value: "application/json"),

@@ -2,6 +2,7 @@ import Foundation
 import HTTPClient
 import Runtime
 import Shared
+import TestSupport
 import Testing
 
 @testable import LinqSender
@@ -41,6 +42,21 @@ import Testing
             #expect(made.url.hasSuffix("/v3/chats/94c6bf33-31d9/messages"))
             #expect(try object(made.body)["to"] == nil)
             #expect(!made.headers.contains { $0.name == "Idempotency-Key" })
+        }
+    }
+
+    @Test func `a body writes itself as its Codable says`() throws {
+        for text in JSONDifferences.texts {
+            let full = LinqRequest.Body(
+                to: [text],
+                message: LinqRequest.Body.Content(
+                    parts: [.init(type: text, value: text, url: text), .init(type: "", value: nil, url: nil)],
+                    idempotency_key: text, reply_to: .init(message_id: text),
+                    effect: ReplyRequest.Effect(type: text, name: text)))
+            let bare = LinqRequest.Body(
+                to: nil,
+                message: LinqRequest.Body.Content(parts: [], idempotency_key: text, reply_to: nil, effect: nil))
+            #expect(try JSONDifferences.ofWriting(full) + JSONDifferences.ofWriting(bare) == [])
         }
     }
 }
