@@ -274,11 +274,11 @@ final class AgentStore: Sendable {
         return transaction.changes == 1
     }
 
-    private static func sealed(_ value: some Encodable, _ context: [UInt8], _ keyring: Keyring) throws -> [UInt8] {
+    private static func sealed(_ value: some JSONWritable, _ context: [UInt8], _ keyring: Keyring) throws -> [UInt8] {
         keyring.seal(try JSON.encode(value, sortsKeys: false), context: context)
     }
 
-    private static func opened<Value: Decodable>(
+    private static func opened<Value: JSONReadable>(
         _ bytes: [UInt8], _ context: [UInt8], _ keyring: Keyring
     ) throws -> Value {
         try JSON.decode(Value.self, from: try keyring.open(bytes, context: context))

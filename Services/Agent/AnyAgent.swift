@@ -20,13 +20,25 @@ package struct AnyAgent: Sendable {
 
     /// An agent written in Swift.
     package init<Agent: IslandAgent>(_ agent: Agent) {
-        let kind = IslandKind(Agent.Attributes.self)
+        self.init(agent, kind: IslandKind(Agent.Attributes.self), model: .codable, state: .codable)
+    }
+
+    /// One whose model and states write and read themselves.
+    package init<Agent: IslandAgent>(_ agent: Agent)
+    where Agent.Model: JSONCodable, Agent.Attributes: JSONCodable, Agent.Attributes.ContentState: JSONCodable {
+        self.init(agent, kind: IslandKind(Agent.Attributes.self), model: .direct, state: .direct)
+    }
+
+    private init<Agent: IslandAgent>(
+        _ agent: Agent, kind: IslandKind, model coding: JSONCoding<Agent.Model>,
+        state: JSONCoding<Agent.Attributes.ContentState>
+    ) {
         self.init(kind: kind) { event, stored, context in
-            var model = try Self.model(of: agent, from: stored)
+            var model = try Self.model(of: agent, from: stored, coding)
             let response = try await agent.respond(to: event, model: &model, context: context)
             return Outcome(
-                response, model: try JSON.encode(model), kind: kind, context: context,
-                encode: ContentStateCodec.encode)
+                response, model: try coding.encode(model), kind: kind, context: context,
+                encode: { value throws(ContentStateError) in try ContentStateCodec.encode(value, state) })
         }
     }
 
@@ -40,10 +52,12 @@ package struct AnyAgent: Sendable {
         try await run(event, model, context)
     }
 
-    private static func model<Agent: IslandAgent>(of agent: Agent, from stored: [UInt8]?) throws -> Agent.Model {
+    private static func model<Agent: IslandAgent>(
+        of agent: Agent, from stored: [UInt8]?, _ coding: JSONCoding<Agent.Model>
+    ) throws -> Agent.Model {
         guard let stored else { return agent.initialModel }
         do {
-            return try JSON.decode(Agent.Model.self, from: stored)
+            return try coding.decode(stored)
         } catch {
             throw UnreadableModel(type: "\(Agent.Model.self)", reason: "\(error)")
         }

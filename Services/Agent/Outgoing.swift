@@ -15,7 +15,7 @@ struct Outgoing: Codable, Sendable, Equatable {
     /// The encoded CloudEvent, JSON text.
     let body: String
 
-    init<Payload: Encodable & Sendable>(
+    init<Payload: JSONWritable & Sendable>(
         _ payload: Payload, type: String, id: String, to stage: Stage, key: String, partitions: Int, time: Timestamp,
         traceparent: String?
     ) throws {
@@ -39,5 +39,30 @@ struct Outgoing: Codable, Sendable, Equatable {
         AMQPMessage(
             id: id, type: type, timestamp: time.secondsSince1970, contentType: "application/cloudevents+json",
             headers: traceparent.map { ["traceparent": $0] } ?? [:], body: Array(body.utf8))
+    }
+}
+
+extension Outgoing: JSONCodable {
+    func write(to json: inout JSONOutput) {
+        json.object {
+            $0.field("id", id)
+            $0.field("type", type)
+            $0.field("exchange", exchange)
+            $0.field("routingKey", routingKey)
+            $0.field("traceparent", traceparent)
+            $0.field("time", time)
+            $0.field("body", body)
+        }
+    }
+
+    init(json: JSONInput) throws(JSONUnusual) {
+        var json = try json.object()
+        id = try json.value("id")
+        type = try json.value("type")
+        exchange = try json.value("exchange")
+        routingKey = try json.value("routingKey")
+        traceparent = try json.optional("traceparent")
+        time = try json.value("time")
+        body = try json.value("body")
     }
 }

@@ -46,3 +46,73 @@ struct UserState: Codable, Sendable, Equatable {
 
     init(handle: String) { self.handle = handle }
 }
+
+extension UserState: JSONCodable {
+    func write(to json: inout JSONOutput) {
+        json.object {
+            $0.field("handle", handle)
+            $0.field("userID", userID)
+            $0.field("model", model)
+            $0.field("session", session)
+            $0.field("island", island)
+            $0.field("lastChat", lastChat)
+            $0.field("lastSender", lastSender)
+            $0.field("lastTimestamps", lastTimestamps)
+        }
+    }
+
+    init(json: JSONInput) throws(JSONUnusual) {
+        var json = try json.object()
+        self.init(handle: try json.value("handle"))
+        userID = try json.optional("userID")
+        model = try json.optional("model")
+        session = try json.optional("session")
+        island = try json.optional("island")
+        lastChat = try json.optional("lastChat")
+        lastSender = try json.optional("lastSender")
+        lastTimestamps = try json.value("lastTimestamps")
+    }
+}
+
+extension UserState.Session: JSONCodable {
+    func write(to json: inout JSONOutput) {
+        json.object {
+            $0.field("id", id)
+            $0.field("startedAt", startedAt)
+            $0.field("lastActivityAt", lastActivityAt)
+            $0.field("cardGeneration", cardGeneration)
+            $0.field("cardStartedAt", cardStartedAt)
+            $0.field("isOpen", isOpen)
+            $0.field("isByIMessage", isByIMessage)
+        }
+    }
+
+    init(json: JSONInput) throws(JSONUnusual) {
+        var json = try json.object()
+        self.init(
+            id: try json.value("id"), startedAt: try json.value("startedAt"),
+            lastActivityAt: try json.value("lastActivityAt"), cardGeneration: try json.value("cardGeneration"),
+            cardStartedAt: try json.value("cardStartedAt"), isOpen: try json.value("isOpen"),
+            isByIMessage: try json.value("isByIMessage"))
+    }
+}
+
+extension UserState.Island: JSONCodable {
+    func write(to json: inout JSONOutput) {
+        json.object {
+            $0.field("attributesType", attributesType)
+            $0.field("contentState", contentState)
+            $0.field("timestamp", timestamp)
+            $0.field("staleDate", staleDate)
+            $0.field("dismissalDate", dismissalDate)
+        }
+    }
+
+    init(json: JSONInput) throws(JSONUnusual) {
+        var json = try json.object()
+        self.init(
+            attributesType: try json.value("attributesType"), contentState: try json.value("contentState"),
+            timestamp: try json.value("timestamp"), staleDate: try json.value("staleDate"),
+            dismissalDate: try json.optional("dismissalDate"))
+    }
+}

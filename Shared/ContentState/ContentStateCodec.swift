@@ -9,8 +9,21 @@ public enum ContentStateCodec {
     public static func encode<State: Codable & Hashable & Sendable>(
         _ state: State
     ) throws(ContentStateError) -> [UInt8] {
-        let json = try encodeUnchecked(state)
-        guard try decode(State.self, from: json) == state else { throw .notEqualAfterDecoding }
+        try encode(state, .codable)
+    }
+
+    /// The same for a state that writes and reads itself.
+    package static func encode<State: JSONCodable & Hashable & Sendable>(
+        _ state: State
+    ) throws(ContentStateError) -> [UInt8] {
+        try encode(state, .direct)
+    }
+
+    package static func encode<State: Codable & Hashable & Sendable>(
+        _ state: State, _ coding: JSONCoding<State>
+    ) throws(ContentStateError) -> [UInt8] {
+        let json = try encodeUnchecked(state, coding)
+        guard try decode(json, by: coding.decode) == state else { throw .notEqualAfterDecoding }
         return json
     }
 
@@ -23,19 +36,26 @@ public enum ContentStateCodec {
     public static func decode<State: Decodable>(
         _ type: State.Type, from json: some Sequence<UInt8>
     ) throws(ContentStateError) -> State {
-        let json = Array(json)
+        try decode(Array(json)) { try JSON.decode(type, from: $0) }
+    }
+
+    static func decode<State: Decodable>(
+        _ json: [UInt8], by read: ([UInt8]) throws -> State
+    ) throws(ContentStateError) -> State {
         do {
-            return try JSON.decode(type, from: json)
+            return try read(json)
         } catch {
-            if let explanation = ExplainingDecoder.explanation(of: Data(json), as: type) { throw explanation }
+            if let explanation = ExplainingDecoder.explanation(of: Data(json), as: State.self) { throw explanation }
             guard let error = error as? DecodingError, !ContentStateError(error).isAboutTheWhole else { throw .notJSON }
             throw ContentStateError(error)
         }
     }
 
-    private static func encodeUnchecked(_ state: some Encodable) throws(ContentStateError) -> [UInt8] {
+    private static func encodeUnchecked<State>(
+        _ state: State, _ coding: JSONCoding<State>
+    ) throws(ContentStateError) -> [UInt8] {
         do {
-            return try JSON.encode(state)
+            return try coding.encode(state)
         } catch EncodingError.invalidValue(_, let context) {
             throw .unencodable(path: ContentStateError.text(context.codingPath), reason: context.debugDescription)
         } catch {

@@ -33,19 +33,31 @@ public struct IslandKind: Sendable {
     private let fieldNotes: [String: String]
 
     public init<Attributes: IslandAttributes>(_ type: Attributes.Type) {
+        self.init(type, attributes: .codable, state: .codable)
+    }
+
+    /// A kind whose attributes and states write and read themselves.
+    package init<Attributes: IslandAttributes & JSONCodable>(_ type: Attributes.Type)
+    where Attributes.ContentState: JSONCodable {
+        self.init(type, attributes: .direct, state: .direct)
+    }
+
+    private init<Attributes: IslandAttributes>(
+        _ type: Attributes.Type, attributes: JSONCoding<Attributes>, state: JSONCoding<Attributes.ContentState>
+    ) {
         attributesType = Attributes.attributesType
         self.type = type
         startAlert = Attributes.startAlert
         checkState = { json throws(ContentStateError) in
-            try ContentStateCodec.encode(ContentStateCodec.decode(Attributes.ContentState.self, from: json))
+            try ContentStateCodec.encode(ContentStateCodec.decode(json, by: state.decode), state)
         }
         checkStatic = { json throws(ContentStateError) in
-            try ContentStateCodec.encode(ContentStateCodec.decode(Attributes.self, from: json))
+            try ContentStateCodec.encode(ContentStateCodec.decode(json, by: attributes.decode), attributes)
         }
         makeAttributes = { userID, sessionID throws(ContentStateError) in
-            try ContentStateCodec.encode(Attributes(userID: userID, sessionID: sessionID))
+            try ContentStateCodec.encode(Attributes(userID: userID, sessionID: sessionID), attributes)
         }
-        makeExample = { () throws(ContentStateError) in try ContentStateCodec.encode(Attributes.example) }
+        makeExample = { () throws(ContentStateError) in try ContentStateCodec.encode(Attributes.example, state) }
         makeShape = { StateShape(of: Attributes.ContentState.self, like: Attributes.example) }
         fieldNotes = Attributes.fieldNotes
     }

@@ -47,3 +47,22 @@ package enum JSON {
         return try JSONDecoder().decode(type, from: Data(json))
     }
 }
+
+/// How values of a type are written and read: chosen once, where the type is known.
+package struct JSONCoding<Value>: Sendable {
+    package let encode: @Sendable (Value) throws -> [UInt8]
+    package let decode: @Sendable ([UInt8]) throws -> Value
+}
+
+extension JSONCoding where Value: Codable & Sendable {
+    package static var codable: JSONCoding {
+        JSONCoding(encode: { try JSON.encode($0) }, decode: { try JSON.decode(Value.self, from: $0) })
+    }
+}
+
+extension JSONCoding where Value: JSONCodable & Sendable {
+    /// The same with nothing in between, for values that do it themselves.
+    package static var direct: JSONCoding {
+        JSONCoding(encode: { try JSON.encode($0) }, decode: { try JSON.decode(Value.self, from: $0) })
+    }
+}

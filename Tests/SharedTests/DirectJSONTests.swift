@@ -84,6 +84,15 @@ import Testing
         #expect(try JSONDifferences.of(records) == [])
     }
 
+    @Test func `the coach's states and attributes`() throws {
+        let states = JSONDifferences.texts.map {
+            CoachAttributes.ContentState(calories: .min, goal: 2100, streak: 0, lastMeal: $0)
+        }
+        #expect(try JSONDifferences.of(states) == [])
+        #expect(try JSONDifferences.of(JSONDifferences.texts.map { CoachAttributes(userID: $0, sessionID: $0) }) == [])
+        #expect(try JSONDifferences.of([CoachAttributes(userID: "user-42")]) == [])
+    }
+
     // MARK: - Samples
 
     /// Of each kind of content a few, the first with all that it can have.
