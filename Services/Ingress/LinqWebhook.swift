@@ -122,7 +122,12 @@ enum LinqWebhook {
     /// Whether the text can be the name of something: a property of a message has 255 bytes, and a database no NUL.
     static func isIdentifier(_ text: String) -> Bool {
         (1...255).contains(text.utf8.count)
-            && text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+            && text.unicodeScalars.allSatisfy { !isControl($0) }
+    }
+
+    /// Unicode's category Cc, which is these for ever; to ask for the category of each scalar takes far longer.
+    static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
     }
 
     private static func identifier(_ value: String?, _ path: String) throws -> String {

@@ -17,11 +17,24 @@ public struct Handle: Sendable, Hashable {
 
     /// ITU-T E.164: a country code, which does not begin with 0, and at most fifteen digits in all.
     private static func phoneNumber(_ raw: String) -> String? {
-        let digits = raw.dropFirst().filter { !" -.()\u{A0}".contains($0) }
-        guard (7...15).contains(digits.utf8.count), digits.first != "0",
-            digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
+        let digits = digits(raw)
+        guard (7...15).contains(digits.count), digits.first != UInt8(ascii: "0"),
+            digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
         else { return nil }
-        return "+" + digits
+        return "+" + String(decoding: digits, as: UTF8.self)
+    }
+
+    /// What follows the plus sign, without what may stand between digits.
+    private static func digits(_ raw: String) -> [UInt8] {
+        guard raw.utf8.allSatisfy({ $0 < 0x80 }) else {
+            return Array(raw.dropFirst().filter { !" -.()\u{A0}".contains($0) }.utf8)
+        }
+        return raw.utf8.dropFirst().filter { byte in
+            switch byte {
+            case UInt8(ascii: " "), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "("), UInt8(ascii: ")"): false
+            default: true
+            }
+        }
     }
 
     /// RFC 5321, 4.5.3.1: 64 bytes before the @, 254 in all.

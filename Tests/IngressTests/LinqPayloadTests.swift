@@ -42,4 +42,11 @@ import Testing
         #expect(JSONDifferences.ofReading(LinqPayload.self, json, areSame: areSame) == [])
         #expect(JSONDifferences.ofReadingChanged(LinqPayload.self, json, areSame: areSame) == [])
     }
+
+    @Test func `a control character is what Unicode calls one`() {
+        for scalar in (0...0x10FFFF).lazy.compactMap(Unicode.Scalar.init) {
+            let isControl = scalar.properties.generalCategory == .control
+            if LinqWebhook.isControl(scalar) != isControl { Issue.record("U+\(scalar.value)") }
+        }
+    }
 }
