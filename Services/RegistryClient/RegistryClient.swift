@@ -145,7 +145,7 @@ package final class RegistryClient: Sendable {
         }
     }
 
-    private func question<Question: Encodable & Sendable, Answer: WirePayload>(
+    private func question<Question: JSONWritable & Sendable, Answer: JSONPayload>(
         _ id: String, _ type: String, _ question: Question
     ) async throws(RegistryUnavailable) -> CloudEvent<Answer> {
         let now = Timestamp(clock.now)

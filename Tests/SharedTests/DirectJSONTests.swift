@@ -84,6 +84,22 @@ import Testing
         #expect(try JSONDifferences.of(records) == [])
     }
 
+    @Test func `questions to the registry and their answers`() throws {
+        let texts = JSONDifferences.texts
+        #expect(try differences(texts.map { RegistryLookup(handle: $0) }, type: RegistryLookup.type) == [])
+        #expect(try differences(texts.map { RegistryUserLookup(userID: $0) }, type: RegistryUserLookup.type) == [])
+        let starts = texts.map {
+            RegistryStart(
+                userID: $0, deviceID: $0, attributesType: $0, sessionID: $0, generation: -1, timestamp: .max,
+                isFromUser: true, grant: $0, mayRetry: false, token: $0)
+        }
+        let bare = RegistryStart(userID: "", deviceID: "", attributesType: "", sessionID: "", generation: 0)
+        #expect(try differences(starts + [bare], type: RegistryStart.type) == [])
+        let answers = texts.map { RegistryStartAnswer(isGranted: true, reason: $0, grant: $0) }
+        let refusal = RegistryStartAnswer(isGranted: false, reason: nil)
+        #expect(try differences(answers + [refusal], type: RegistryStart.answerType) == [])
+    }
+
     @Test func `the coach's states and attributes`() throws {
         let states = JSONDifferences.texts.map {
             CoachAttributes.ContentState(calories: .min, goal: 2100, streak: 0, lastMeal: $0)

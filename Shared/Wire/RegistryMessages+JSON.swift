@@ -1,0 +1,99 @@
+// The questions to the registry and their answers, in the order of the declarations.
+
+extension RegistryLookup: JSONCodable {
+    package func write(to json: inout JSONOutput) {
+        json.object {
+            $0.field("handle", handle)
+        }
+    }
+
+    package init(json: JSONInput) throws(JSONUnusual) {
+        var json = try json.object()
+        self.init(handle: try json.value("handle"))
+    }
+}
+
+extension RegistryLookup: JSONPayload {
+    package static func read(type: String, from json: JSONInput) throws(JSONUnusual) -> RegistryLookup {
+        guard type == Self.type else { throw JSONUnusual() }
+        return try RegistryLookup(json: json)
+    }
+}
+
+extension RegistryUserLookup: JSONCodable {
+    package func write(to json: inout JSONOutput) {
+        json.object {
+            $0.field("userID", userID)
+        }
+    }
+
+    package init(json: JSONInput) throws(JSONUnusual) {
+        var json = try json.object()
+        self.init(userID: try json.value("userID"))
+    }
+}
+
+extension RegistryUserLookup: JSONPayload {
+    package static func read(type: String, from json: JSONInput) throws(JSONUnusual) -> RegistryUserLookup {
+        guard type == Self.type else { throw JSONUnusual() }
+        return try RegistryUserLookup(json: json)
+    }
+}
+
+extension RegistryStart: JSONCodable {
+    package func write(to json: inout JSONOutput) {
+        json.object {
+            $0.field("userID", userID)
+            $0.field("deviceID", deviceID)
+            $0.field("attributesType", attributesType)
+            $0.field("sessionID", sessionID)
+            $0.field("generation", generation)
+            $0.field("timestamp", timestamp)
+            $0.field("isFromUser", isFromUser)
+            $0.field("grant", grant)
+            $0.field("mayRetry", mayRetry)
+            $0.field("token", token)
+        }
+    }
+
+    package init(json: JSONInput) throws(JSONUnusual) {
+        var json = try json.object()
+        self.init(
+            userID: try json.value("userID"), deviceID: try json.value("deviceID"),
+            attributesType: try json.value("attributesType"), sessionID: try json.value("sessionID"),
+            generation: try json.value("generation"), timestamp: try json.optional("timestamp"),
+            isFromUser: try json.optional("isFromUser"), grant: try json.optional("grant"),
+            mayRetry: try json.optional("mayRetry"), token: try json.optional("token"))
+    }
+}
+
+extension RegistryStart: JSONPayload {
+    package static func read(type: String, from json: JSONInput) throws(JSONUnusual) -> RegistryStart {
+        guard type == Self.type else { throw JSONUnusual() }
+        return try RegistryStart(json: json)
+    }
+}
+
+extension RegistryStartAnswer: JSONCodable {
+    package func write(to json: inout JSONOutput) {
+        json.object {
+            $0.field("isGranted", isGranted)
+            $0.field("reason", reason)
+            $0.field("grant", grant)
+        }
+    }
+
+    package init(json: JSONInput) throws(JSONUnusual) {
+        var json = try json.object()
+        self.init(
+            isGranted: try json.value("isGranted"), reason: try json.optional("reason"),
+            grant: try json.optional("grant"))
+    }
+}
+
+extension RegistryStartAnswer: JSONPayload {
+    package static func read(type: String, from json: JSONInput) throws(JSONUnusual) -> RegistryStartAnswer {
+        guard type == RegistryStart.answerType else { throw JSONUnusual() }
+        return try RegistryStartAnswer(json: json)
+    }
+}
