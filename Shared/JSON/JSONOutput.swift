@@ -41,8 +41,12 @@ package struct JSONOutput: ~Copyable {
 
     // MARK: Text as it is
 
+    @inline(__always)
     private mutating func makeRoom(for more: Int) {
-        guard capacity - count < more else { return }
+        if capacity - count < more { grow(by: more) }
+    }
+
+    private mutating func grow(by more: Int) {
         let larger = max(capacity * 2, count + more)
         let grown = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
         grown.initialize(from: text, count: count)

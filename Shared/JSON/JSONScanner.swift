@@ -213,8 +213,10 @@ struct JSONScanner {
     }
 
     private func hasSameText(_ left: Int, _ right: Int) -> Bool {
-        let (left, right) = (nodes[left], nodes[right])
-        guard left.end - left.start == right.end - right.start else { return false }
-        return text[Int(left.start)..<Int(left.end)].elementsEqual(text[Int(right.start)..<Int(right.end)])
+        let (start, other) = (Int(nodes[left].start), Int(nodes[right].start))
+        let length = Int(nodes[right].end) - other
+        guard Int(nodes[left].end) - start == length else { return false }
+        for offset in 0..<length where text[start + offset] != text[other + offset] { return false }
+        return true
     }
 }

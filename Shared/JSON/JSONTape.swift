@@ -81,7 +81,7 @@ final class JSONTape {
             var node = first
             while node < end {
                 let start = Int(nodes[node].start)
-                if Int(nodes[node].end) - start == key.count, bytes[start..<start + key.count].elementsEqual(key) {
+                if Int(nodes[node].end) - start == key.count, key.indices.allSatisfy({ bytes[start + $0] == key[$0] }) {
                     return node
                 }
                 node = Int(nodes[node + 1].next)
