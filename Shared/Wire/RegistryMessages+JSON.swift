@@ -1,4 +1,4 @@
-// The questions to the registry and their answers, in the order of the declarations.
+// What RegistryMessages.swift declares, written and read field by field, in the order of the declarations.
 
 extension RegistryLookup: JSONCodable {
     package func write(to json: inout JSONOutput) {
@@ -95,5 +95,82 @@ extension RegistryStartAnswer: JSONPayload {
     package static func read(type: String, from json: JSONInput) throws(JSONUnusual) -> RegistryStartAnswer {
         guard type == RegistryStart.answerType else { throw JSONUnusual() }
         return try RegistryStartAnswer(json: json)
+    }
+}
+
+extension RegistryCommand.TokenDead: JSONCodable {
+    package func write(to json: inout JSONOutput) {
+        json.object {
+            $0.field("userID", userID)
+            $0.field("token", token)
+            $0.field("at", at)
+            $0.field("reason", reason)
+        }
+    }
+
+    package init(json: JSONInput) throws(JSONUnusual) {
+        var json = try json.object()
+        self.init(
+            userID: try json.value("userID"), token: try json.value("token"), at: try json.value("at"),
+            reason: try json.value("reason"))
+    }
+}
+
+extension RegistryCommand.EnvironmentLearned: JSONCodable {
+    package func write(to json: inout JSONOutput) {
+        json.object {
+            $0.field("userID", userID)
+            $0.field("token", token)
+            $0.field("environment", environment)
+        }
+    }
+
+    package init(json: JSONInput) throws(JSONUnusual) {
+        var json = try json.object()
+        self.init(
+            userID: try json.value("userID"), token: try json.value("token"), environment: try json.value("environment")
+        )
+    }
+}
+
+extension RegistryCommand.ActivityEnded: JSONCodable {
+    package func write(to json: inout JSONOutput) {
+        json.object {
+            $0.field("userID", userID)
+            $0.field("deviceID", deviceID)
+            $0.field("attributesType", attributesType)
+            $0.field("token", token)
+            $0.field("wasUnowned", wasUnowned)
+        }
+    }
+
+    package init(json: JSONInput) throws(JSONUnusual) {
+        var json = try json.object()
+        self.init(
+            userID: try json.value("userID"), deviceID: try json.value("deviceID"),
+            attributesType: try json.value("attributesType"), token: try json.value("token"),
+            wasUnowned: try json.optional("wasUnowned"))
+    }
+}
+
+extension RegistryCommand: JSONWritable, JSONPayload {
+    package func write(to json: inout JSONOutput) {
+        switch self {
+        case .startRefused(let value), .startAccepted(let value): value.write(to: &json)
+        case .tokenDead(let value): value.write(to: &json)
+        case .environmentLearned(let value): value.write(to: &json)
+        case .activityEnded(let value): value.write(to: &json)
+        }
+    }
+
+    package static func read(type: String, from json: JSONInput) throws(JSONUnusual) -> RegistryCommand {
+        switch Kind(rawValue: type) {
+        case .startRefused: .startRefused(try RegistryStart(json: json))
+        case .startAccepted: .startAccepted(try RegistryStart(json: json))
+        case .tokenDead: .tokenDead(try TokenDead(json: json))
+        case .environmentLearned: .environmentLearned(try EnvironmentLearned(json: json))
+        case .activityEnded: .activityEnded(try ActivityEnded(json: json))
+        case nil: throw JSONUnusual()
+        }
     }
 }

@@ -138,7 +138,7 @@ public enum RegistryCommand: Sendable, Equatable {
     /// The command's type on the wire.
     public var type: String { kind.rawValue }
 
-    private enum Kind: String {
+    enum Kind: String {
         case startRefused = "isthmus.registry.start-refused.v1"
         case startAccepted = "isthmus.registry.start-accepted.v1"
         case tokenDead = "isthmus.registry.token-dead.v1"

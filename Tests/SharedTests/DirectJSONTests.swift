@@ -100,6 +100,23 @@ import Testing
         #expect(try differences(answers + [refusal], type: RegistryStart.answerType) == [])
     }
 
+    @Test func `commands to the registry`() throws {
+        for text in JSONDifferences.texts {
+            let commands: [RegistryCommand] = [
+                .startRefused(
+                    RegistryStart(userID: text, deviceID: text, attributesType: "A", sessionID: "s", generation: 1)),
+                .tokenDead(.init(userID: text, token: text, at: Self.time, reason: text)),
+                .environmentLearned(.init(userID: text, token: text, environment: .production)),
+                .activityEnded(
+                    .init(userID: text, deviceID: text, attributesType: text, token: text, wasUnowned: true)),
+                .activityEnded(.init(userID: text, deviceID: text, attributesType: text, token: text)),
+            ]
+            for command in commands {
+                #expect(try differences([command], type: command.type) == [])
+            }
+        }
+    }
+
     @Test func `the coach's states and attributes`() throws {
         let states = JSONDifferences.texts.map {
             CoachAttributes.ContentState(calories: .min, goal: 2100, streak: 0, lastMeal: $0)

@@ -31,7 +31,7 @@ struct FrozenWireTests {
 
     /// The message as it is written after it was read; whose it is, is told by its type.
     private func rewritten(_ bytes: [UInt8]) throws -> [UInt8] {
-        func again<Payload: WirePayload & Encodable>(as: Payload.Type) throws -> [UInt8] {
+        func again<Payload: JSONPayload & JSONWritable>(as: Payload.Type) throws -> [UInt8] {
             try CloudEvent<Payload>(decoding: bytes).encoded()
         }
         let readers: [() throws -> [UInt8]] = [

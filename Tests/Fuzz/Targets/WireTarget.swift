@@ -17,7 +17,7 @@ import Shared
     }
 }
 
-private func again<Payload: Encodable & WirePayload>(
+private func again<Payload: JSONWritable & JSONPayload>(
     _ type: CloudEvent<Payload>.Type, _ input: [UInt8],
     _ isEqual: (CloudEvent<Payload>, CloudEvent<Payload>) -> Bool
 ) {
