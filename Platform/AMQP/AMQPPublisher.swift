@@ -81,6 +81,30 @@ package final class AMQPPublisher: Sendable {
         try result.get()
     }
 
+    /// Hands messages over, all at once and in their order, and waits for the broker's confirm of each.
+    ///
+    /// Throws the first error after all have had their outcome.
+    package func publish(
+        _ messages: [(message: AMQPMessage, exchange: String, routingKey: String)]
+    ) async throws(PublishError) {
+        guard !messages.isEmpty else { return }
+        let open = Locked<(count: Int, error: PublishError?)>((messages.count, nil))
+        let result = await withCheckedContinuation { (waiter: CheckedContinuation<Result<Void, PublishError>, Never>) in
+            for (message, exchange, routingKey) in messages {
+                publish(message, exchange: exchange, routingKey: routingKey) { result in
+                    let (left, error) = open.withLock { open in
+                        open.count -= 1
+                        if case .failure(let error) = result, open.error == nil { open.error = error }
+                        return open
+                    }
+                    guard left == 0 else { return }
+                    waiter.resume(returning: error.map { .failure($0) } ?? .success(()))
+                }
+            }
+        }
+        try result.get()
+    }
+
     /// Takes nothing more, waits for the open confirms within the confirm timeout, and closes the connection.
     package func close() async {
         inbox.close()

@@ -19,7 +19,7 @@ final class PublisherRole: ConnectionRole {
     /// for each by itself, and nobody waits longer for it who waits for those before.
     private static let busy = 16
     /// How long they gather, in seconds, and how many at the most.
-    private static let gathering = (seconds: 0.002, most: 64)
+    private static let gathering = (seconds: 0.005, most: 256)
 
     private let inbox: MessageInbox<Outgoing>
     private let thread: ConnectionThread

@@ -212,16 +212,10 @@ final class EventHandler: Sendable {
     /// Publishes what an event caused, replies in their order and the Island beside them, and forgets it then.
     private func publish(_ outgoing: [Outgoing], of eventKey: String) async throws {
         guard !outgoing.isEmpty else { return }
-        let publisher = publisher
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for (_, sameExchange) in Dictionary(grouping: outgoing, by: \.exchange) {
-                group.addTask {
-                    for one in sameExchange {
-                        try await publisher.publish(one.message, exchange: one.exchange, routingKey: one.routingKey)
-                    }
-                }
-            }
-            try await group.waitForAll()
+        var lots = Dictionary(grouping: outgoing, by: \.exchange).values.map { $0[...] }
+        while !lots.isEmpty {
+            try await publisher.publish(lots.compactMap(\.first).map { ($0.message, $0.exchange, $0.routingKey) })
+            lots = lots.map { $0.dropFirst() }.filter { !$0.isEmpty }
         }
         try await store.forgetOutgoing(of: eventKey)
     }
