@@ -12,6 +12,10 @@ from dataclasses import dataclass
 from world import MOST_TEXTS_A_USER, SERVICES, free_port, request, running_world, until
 
 
+# Of docker-compose.yml's containers, in megabytes.
+MEMORY_LIMITS = {"ingress": 256, "agent": 512, "linq-sender": 256, "apns-pusher": 256, "token-registry": 256}
+
+
 @dataclass
 class Row:
     name: str
@@ -310,6 +314,33 @@ def millions(world, many=1_000_000, few=1000, worked=15_000):
     rows.append(Row(f"memory beside a backlog of a million, the most grown ({largest})", memory[many][largest],
                     memory[worked][largest], "MB", 1.5, more_is_better=False, note=f"beside {worked:,}"))
     return rows
+
+
+def backlog(world, count=1_000_000, registered=20_000):
+    """So many texts of 100,000 people pile up while the agent is down, and drain to the last; each process's memory."""
+    count = int(count)
+    users = min(count, 100_000)
+    first = world.users(users)
+    # The others have no Island.
+    world.register(first, min(users, registered))
+    world.await_quiet(300)
+    most = {}
+
+    def drained():
+        for name in SERVICES:
+            most[name] = max(most.get(name, 0), world.resident(name))
+        return world.replies() - done >= count
+
+    done = world.replies()
+    with world.stopped("agent"):
+        world.fill("inbound", count, users, first)
+    seconds = until(drained, 3600, pause=1, what=lambda: f"{world.replies() - done:,.0f} of {count:,} texts answered")
+    world.await_quiet(300)
+    replies = world.replies() - done
+    assert replies == count, f"{replies:,.0f} replies to {count:,} texts"
+    print(f"    {count:,} texts drained in {seconds:.0f} s, {count / seconds:,.0f} a second")
+    return [Row(f"most resident while a backlog of {count:,} drains: {name}", most[name], MEMORY_LIMITS[name], "MB", 1,
+                more_is_better=False, note="the container's limit") for name in SERVICES]
 
 
 def add_handles(world, count):
