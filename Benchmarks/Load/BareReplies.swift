@@ -32,7 +32,9 @@ enum BareReplies {
                         return left >= 0
                     }) {
                         let status = try await client.send(request, within: .seconds(30)).status
-                        guard (200..<300).contains(status) else { throw Failure(description: "answered with \(status)") }
+                        guard (200..<300).contains(status) else {
+                            throw Failure(description: "answered with \(status)")
+                        }
                     }
                 }
             }

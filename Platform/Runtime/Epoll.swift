@@ -32,8 +32,12 @@ import Glibc
     /// Begins to wait for a descriptor, or changes what is waited for; false if the kernel does not take it.
     @discardableResult
     package func watch(_ descriptor: Int32, for events: Events) -> Bool {
-        let operation = watched.insert(descriptor).inserted ? EPOLL_CTL_ADD : EPOLL_CTL_MOD
-        return isthmus_epoll_control(fileDescriptor, operation, descriptor, events.rawValue) == 0
+        func control(_ operation: Int32) -> Bool {
+            isthmus_epoll_control(fileDescriptor, operation, descriptor, events.rawValue) == 0
+        }
+        if watched.insert(descriptor).inserted { return control(EPOLL_CTL_ADD) }
+        // Closed without our knowing, the number may be another file's by now, which the kernel has not been told of.
+        return control(EPOLL_CTL_MOD) || errno == ENOENT && control(EPOLL_CTL_ADD)
     }
 
     /// Ends to wait for a descriptor; to be called before it is closed.

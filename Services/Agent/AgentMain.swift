@@ -42,7 +42,7 @@ struct AgentMain {
             turn: turn, hints: hints, store: store, registry: lookups.client, publisher: broker.publisher,
             partitions: settings.partitions, clock: .system, log: log, metrics: metrics)
         let job = StageJob<CloudEvent<InboundEvent>>(
-            stage: .inbound, prefetch: prefetch(settings.partitions),
+            stage: .inbound, prefetch: prefetch(settings),
             decode: { body in
                 let event = try CloudEvent<InboundEvent>(decoding: body)
                 return (event.data.handle, event)
@@ -80,9 +80,13 @@ struct AgentMain {
         admin.close()
     }
 
-    /// How many events of a partition are in hand at a time: enough to fill a commit from all of them, and no more than
-    /// one replica has room for if it works them all.
-    private static func prefetch(_ partitions: Int) -> UInt16 { UInt16(min(max(512 / partitions, 8), 64)) }
+    /// How many events of a partition are in hand at a time.
+    ///
+    /// An agent that is elsewhere takes its time, and as many go on side by side. One in this process needs enough to
+    /// fill a commit from all partitions, and more would only take memory.
+    private static func prefetch(_ settings: AgentSettings) -> UInt16 {
+        settings.probe == nil ? UInt16(min(max(512 / settings.partitions, 8), 64)) : 64
+    }
 
     private static func connections(
         _ endpoint: AMQPEndpoint, _ settings: AgentSettings, _ log: Log, _ metrics: Metrics

@@ -29,6 +29,21 @@ struct EpollTests {
         #expect(ready(epoll) == [ends[0]: .writable])
     }
 
+    @Test func `a number that was closed and is another file's now is watched all the same`() throws {
+        let epoll = Epoll()
+        var first: [Int32] = [0, 0]
+        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &first) == 0)
+        #expect(epoll.watch(first[0], for: .readable))
+        var second: [Int32] = [0, 0]
+        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &second) == 0)
+        defer { for end in [first[0], first[1], second[1]] { close(end) } }
+        // Closes what the number was, and makes it another name of the other socket.
+        try #require(dup2(second[0], first[0]) == first[0])
+        close(second[0])
+        #expect(epoll.watch(first[0], for: .writable))
+        #expect(ready(epoll) == [first[0]: .writable])
+    }
+
     @Test func `a signal of another thread ends a wait without a limit`() {
         let epoll = Epoll()
         let wakeup = Wakeup()
