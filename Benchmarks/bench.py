@@ -75,7 +75,8 @@ def quick():
         found += measure("webhooks", world, 20_000)
         found += measure("pushes", world, 20_000, 2000)
         found += measure("replies", world, 10_000)
-        found += measure("whole", world)[0]
+        # Not the one that is held against a number: it says how fast the machine is.
+        found += measure("whole", world)[0][:1]
     return [row for row in found if row.more_is_better or row.unit == "µs"]
 
 
